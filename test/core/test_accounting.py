@@ -12,6 +12,7 @@ from math import inf, isfinite, log, sqrt
 import numpy as np
 from offline_checks import distance
 import pytest
+from strategies import thorough
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.core.accounting import Concentrated, epsilon_at
 
@@ -57,7 +58,7 @@ def divergences(first, second, order):
 
 @pytest.mark.parametrize('chain', [ONE_WAY, HABITS, COMPLETE], ids=['one-way', 'habits', 'all'])
 @pytest.mark.parametrize('name', OFFLINE)
-@pytest.mark.parametrize('epsilon, k', [(0.3, 1), (2, 1), (6, 2)])
+@pytest.mark.parametrize('epsilon, k', [thorough(0.3, 1), (2, 1), (6, 2)])
 def test_divergences(name, chain, epsilon, k):
     mechanism = OfflineMechanism(chain, Privacy(epsilon, k), **OFFLINE[name])
     bound = mechanism.law.loss_bound

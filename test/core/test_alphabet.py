@@ -11,7 +11,7 @@ import numpy as np
 from offline_checks import assert_drawn, assert_private, distance
 import pytest
 from refusals import refused
-from strategies import CHAINS, chains, feasible_words, replayable_random
+from strategies import CHAINS, chains, feasible_words, replayable_random, thorough
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
@@ -55,7 +55,8 @@ def test_what_is_an_alphabet_by_its_words(chain):
     assert chain.is_alphabet == (set(feasible_words(chain, 5)) == over(chain, 5))
 
 
-@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (0.5, 1), (2.0, 2), (60.0, 1)])
+@pytest.mark.parametrize('epsilon, adjacency', [
+    thorough(0.0, 1), (0.5, 1), (2.0, 2), thorough(60.0, 1)])
 @pytest.mark.parametrize('selection', ['exponential', 'causal'])
 @for_all_alphabets
 def test_every_adjacent_pair_and_output(chain, selection, epsilon, adjacency):

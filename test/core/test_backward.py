@@ -11,12 +11,13 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
-from offline_checks import assert_drawn, assert_private, distance, large_grid
+from offline_checks import assert_drawn, assert_private, distance, large_grid, reached_in
 import pytest
 from strategies import (CHAINS, chains, exp_bounds, feasible_words, FOUR, grid, per_symbol,
-                        periodic_chains, replayable_random, Tape, words)
+                        periodic_chains, replayable_random, Tape, thorough, words)
 from symdp_ros import Chain, Privacy
 from symdp_ros.core.compiled import compiling
+from symdp_ros.core.draws.exact_draw import as_integers
 from symdp_ros.core.offline import backward
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.offline.backward import BackwardSampler, match_ratio, rounding_reserve
@@ -25,6 +26,9 @@ from symdp_ros.core.offline.reachable import LoopSizes, NO_WEIGHTS, ReachableCha
 
 SPARSE = {name: chain for name, chain in CHAINS.items() if chain.stores_edges}
 for_sparse_chains = pytest.mark.parametrize('chain', SPARSE.values(), ids=SPARSE)
+for_two_ways = pytest.mark.parametrize('layout, base', [
+    ('columns', 'weighted'), ('rows', 'counting'), thorough('columns', 'counting'),
+    thorough('rows', 'weighted')], indirect=True)
 U = Fraction(1, 2**53)
 choose = (compiling.numba.njit(kernels._choose.py_func) if compiling.numba
           else kernels._choose)
@@ -84,6 +88,25 @@ class Sampler(BackwardSampler):
         return dict(zip(zip(starts, self.reachable.targets.tolist()),
                         map(Fraction, self.moves_weights)))
 
+    def weights(self, numbers):
+        """Return Ŵ_1…Ŵ_n exactly, up to one factor for each position: number → weight."""
+        W, E, plan = self._all_rows(numbers)
+        states = [reached_in(self.reachable, t, plan.period) for t in range(1, len(numbers) + 1)]
+        return [{s: Fraction(W[t, s]) * Fraction(2)**(int(E[t, s]) if plan.wide else 0)
+                 for s in some.tolist()} for t, some in enumerate(states, 1)]
+
+    def chances(self, numbers):
+        """Return, for each position, (state, next) → the probability of that draw, exactly."""
+        W, E, plan = self._all_rows(numbers)
+        result = []
+        for t in range(1, len(numbers) + 1):
+            result.append(row := {})
+            for state in reached_in(self.reachable, t - 1, plan.period).tolist():
+                drawn = as_integers(*self._drawn_by(W[t], E[t] if plan.wide else 0, state, W))
+                row |= {(state, there): Fraction(weight, sum(drawn)) for there, weight in zip(
+                    self.reachable.successors(state).tolist(), drawn, strict=True)}
+        return result
+
     def numbers(self, word):
         return [self.reachable.number[s] for s in word]
 
@@ -130,6 +153,7 @@ def log_of(fraction):
 
 # What is drawn.
 
+@for_two_ways
 @given(st.data(), st.sampled_from([0.0, 0.1, 2.0, 14.0]))
 def test_enumeration_automaton_and_recursion_agree(data, epsilon):
     """Exactly: at R = 2^i, i·n ≤ 40, all floats are exact: the drawn law is the mechanism's."""
@@ -151,6 +175,7 @@ def test_enumeration_automaton_and_recursion_agree(data, epsilon):
                           * Fraction(exact)**(n - distance(word, output)) / total)
 
 
+@for_two_ways
 @given(st.data(), st.floats(0, 100))
 def test_the_rounding_is_bounded(data, epsilon):
     """P̂ is the mechanism's times at most 2·n·(N+1) factors of 1±u; N+2 with weights."""
@@ -163,13 +188,15 @@ def test_the_rounding_is_bounded(data, epsilon):
         assert (1 - U)**factors <= chance / exact[output] <= 1 / (1 - U)**factors
 
 
-@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (0.1, 1), (2.0, 2), (2000.0, 1)])
+@pytest.mark.parametrize('epsilon, adjacency', [
+    thorough(0.0, 1), (0.1, 1), (2.0, 2), thorough(2000.0, 1)])
 @for_sparse_chains
 def test_every_adjacent_pair_and_output(chain, epsilon, adjacency):
     sampler = Sampler(chain, epsilon, adjacency)
     assert_private(chain, 3, epsilon, adjacency, sampler.law)
 
 
+@for_two_ways
 @given(st.data(), st.floats(0, 40), st.integers(1, 200))
 def test_long_adjacent_words(data, epsilon, length):
     chain = data.draw(chains(complete=False))
@@ -197,6 +224,7 @@ def test_at_zero_epsilon_no_bit_depends_on_the_word():
         assert first == second
 
 
+@pytest.mark.parametrize('layout, base', [('columns', 'counting')], indirect=True)
 @given(st.floats(0, 2000), st.integers(1, 5), st.floats(0, 1))
 def test_the_ratio(epsilon, adjacency, reserve):
     per = Privacy(epsilon, adjacency).epsilon_per_symbol
@@ -323,9 +351,10 @@ def test_a_walk_goes_on_where_bits_were_missing(monkeypatch):
     assert_drawn(counts, sampler.law(word), 2_000)
 
 
-@pytest.mark.parametrize('epsilon', [0.0, 2.0, 10.0, 2000.0])
-@pytest.mark.parametrize('chain, length', [(grid(9), 300), (two_branches(3), 500),
-                                           (two_branches(12), 97), (CHAINS['split'], 17)])
+@pytest.mark.parametrize('epsilon', [thorough(0.0), 2.0, thorough(10.0), 2000.0])
+@pytest.mark.parametrize('chain, length', [
+    (grid(9), 300), (two_branches(3), 500), thorough(two_branches(12), 97),
+    (CHAINS['split'], 17)])
 def test_what_is_not_stored_is_recomputed(chain, length, epsilon):
     """The same bits give the same word, however few rows are kept."""
     word = Random(3).choices((*chain.states, None), k=length)
@@ -354,6 +383,7 @@ def test_exponents_give_the_same_law():
         plain.log_normalizer(plain.numbers(word)), abs=1e-11)
 
 
+@for_two_ways
 @given(st.data(), st.sampled_from([0.0, 2.0, 14.0]))
 def test_a_period_gives_the_same_law(data, epsilon):
     """Weights that no walk can see are not computed; the others are the same, as is the word."""
@@ -373,12 +403,12 @@ def test_a_period_gives_the_same_law(data, epsilon):
         assert sampler.log_normalizer(sampler.numbers(word)) == pytest.approx(log_normalizer)
         for t, (row, all_) in enumerate(zip(sampler.weights(sampler.numbers(word)), weights,
                                             strict=True), 1):
-            assert set(row) == set(reachable.reached_in(t, reachable.period).tolist())
+            assert set(row) == set(reached_in(reachable, t, reachable.period).tolist())
             assert len({row[s] / all_[s] for s in row}) == 1
 
 
-@pytest.mark.parametrize('chain, length', [(grid(9, staying=False), 600),
-                                           (grid(40, staying=False), 1_500)])
+@pytest.mark.parametrize('chain, length', [
+    (grid(9, staying=False), 600), thorough(grid(40, staying=False), 1_500)])
 def test_a_period_needs_no_exponents(chain, length):
     """Long words on maps where the robot never stays; against one exponent for each state."""
     word = Random(5).choices(chain.states, k=length)
@@ -462,8 +492,8 @@ def test_segments_together_give_the_same_word(data, epsilon):
                     assert together[ahead - near - 1, 0, i] == 0
 
 
-@pytest.mark.parametrize('length', [997, 1_000])
-@pytest.mark.parametrize('epsilon', [0.0, 2.0, 60.0])
+@pytest.mark.parametrize('length', [997, thorough(1_000)])
+@pytest.mark.parametrize('epsilon', [thorough(0.0), 2.0, 60.0])
 def test_segments_are_recomputed_together(layout, length, epsilon):
     """As planned where a walk can soon be anywhere, within the memory that is allowed."""
     chain, limit, random = expander(300), 8 * 301 * 130, Random(3)
@@ -514,7 +544,7 @@ def test_rows_longer_than_the_columns(hub, layout):
         assert abs(chance / exact[output] - 1) < 6 * sampler.factors * U
 
 
-@pytest.mark.parametrize('degree', range(1, 11))
+@pytest.mark.parametrize('degree', [1, 2, 3, 4, 5, *map(thorough, range(6, 11))])
 def test_every_number_of_columns(degree, layout):
     names = [f'n{i}' for i in range(11)]
     chain = Chain({a: [names[(i * i + j) % 11] for j in range(degree)]
@@ -579,7 +609,7 @@ def test_long_words_neither_under_nor_overflow():
 
 
 @pytest.mark.parametrize('layout, base', [('columns', 'weighted')], indirect=True)
-@pytest.mark.parametrize('epsilon, side', [(2.0, 100), (2000.0, 40)])
+@pytest.mark.parametrize('epsilon, side', [(2.0, 100), thorough(2000.0, 40)])
 def test_memory(epsilon, side):
     """With n = 10,000 on up to 10,000 states: all above the chain in less than 100 MB."""
     chain = large_grid(side)

@@ -99,8 +99,8 @@ def test_a_change_in_another_file_is_compiled(start, tmp_path):
                      '@compiled\ndef twice(x):\n    return plus(x, x)\n')
     process = ('from loops.calls import twice\n'
                'print(twice(3), sum(twice.stats.cache_misses.values()))')
-    assert [start(process).communicate()[0] for _ in range(2)] == ['6 1\n', '6 0\n']
+    assert start(process).communicate()[0] == '6 1\n'
     called.write_text(MODULE.replace('x + y', 'x * y'))
-    assert [start(process).communicate()[0] for _ in range(2)] == ['9 1\n', '9 0\n']
+    assert start(process).communicate()[0] == '9 1\n'
     os.utime(called, (0, 0))  # as in another clone or installation
     assert start(process).communicate()[0] == '9 0\n'

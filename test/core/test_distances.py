@@ -54,13 +54,6 @@ def test_counts(data):
     assert counts.log == pytest.approx([log(found[d]) for d in sorted(found)])
 
 
-def test_the_papers_counter_example():
-    """C(i) = {i+1, i+2 mod 4}, w = 1, 2, 3, 0, 1 (DESIGN, item 3)."""
-    chain = Chain({str(i): [str((i + 1) % 4), str((i + 2) % 4)] for i in range(4)}, '0')
-    space = words_of(chain)
-    assert exact(space.counts(numbers(space, '12301'))) == [1, 1, 2, 6, 11, 11]
-
-
 @pytest.mark.parametrize('chain', [*CHAINS.values(), grid(4)], ids=[*CHAINS, 'grid'])
 def test_counts_of_long_words(chain):
     word = Random(1).choices((*chain.states, None), k=300)
@@ -130,13 +123,13 @@ def test_words_of_two_kinds():
 
 def test_the_logarithms_of_large_counts():
     space = words_of(grid(4))
-    counts = space.counts([0] * 5_000)
-    assert counts.present.tolist() == [5_000]
+    counts = space.counts([0] * 2_000)
+    assert counts.present.tolist() == [2_000]
     matrix = np.zeros((16, 16))
     for i, state in enumerate(grid(4).states):
         matrix[i, [grid(4).states.index(s) for s in grid(4).successors(state)]] = 1
     vector, exponent = np.ones(16), 0.0
-    for _ in range(5_000):
+    for _ in range(2_000):
         vector = matrix @ vector
         exponent += log(vector.max())
         vector /= vector.max()

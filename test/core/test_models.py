@@ -14,7 +14,8 @@ import numpy as np
 from offline_checks import all_words, assert_drawn, assert_private, distance, large_grid
 import pytest
 from refusals import refused
-from strategies import CHAINS, feasible_words, flat, FOUR, Given, grid, replayable_random
+from strategies import (CHAINS, feasible_words, flat, FOUR, Given, grid, replayable_random, sharp,
+                        thorough)
 from symdp_ros import Chain, ChainError, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.compiled.vectors import LANES
@@ -113,7 +114,7 @@ def as_drawn(law, chain, word):
 
 # The models.
 
-for_all_trusts = pytest.mark.parametrize('trust', [0.0, 0.3, 0.8, 1.0])
+for_all_trusts = pytest.mark.parametrize('trust', [0.0, thorough(0.3), 0.8, 1.0])
 
 
 @for_all_chains
@@ -258,18 +259,13 @@ def test_what_is_no_base(base, trust):
             OfflineMechanism(FOUR, Privacy(1.0), selection=selection, base=base, trust=trust)
 
 
-@pytest.mark.parametrize('trust', [0, 0.0, 1, 1.0])
-def test_trust_may_be_nothing_or_all(trust):
-    check_base('chain', trust)
-
-
 # Privacy, as drawn.
 
-@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (1e-15, 1), (0.1, 1), (2.0, 2),
-                                                (2000.0, 1)])
+@pytest.mark.parametrize('epsilon, adjacency', [
+    thorough(0.0, 1), thorough(1e-15, 1), (0.1, 1), (2.0, 2), thorough(2000.0, 1)])
 @pytest.mark.parametrize('trust, columns_from', [(0.8, 0), (0.0, 0), (1.0, 0), (1.0, 10**9)],
                          ids=['models', 'no map', 'columns', 'rows'])
-@for_all_chains
+@pytest.mark.parametrize('chain', sharp(CHAINS_WITH_P, 'habit', 'rare', 'absorbing'))
 def test_every_adjacent_pair_and_output(chain, columns_from, trust, adjacency, epsilon):
     """In all ways in which weights are summed."""
     law = Exponential(chain, Privacy(epsilon, adjacency), trust,
@@ -279,7 +275,7 @@ def test_every_adjacent_pair_and_output(chain, columns_from, trust, adjacency, e
 
 @pytest.mark.parametrize('wide, sizes', [(False, LoopSizes()), (True, LoopSizes(spread_bits=0))],
                          ids=['plain', 'wide'])
-@pytest.mark.parametrize('name', ['habit', 'rare', 'everything'])
+@pytest.mark.parametrize('name', [thorough('habit'), thorough('rare'), 'everything'])
 def test_longer_words(name, wide, sizes):
     chain = CHAINS_WITH_P[name]
     for adjacency, epsilon in ((1, 2.0), (2, 0.5)):
@@ -288,7 +284,7 @@ def test_longer_words(name, wide, sizes):
         assert_private(chain, 4, epsilon, adjacency, lambda word: as_drawn(law, chain, word))
 
 
-@for_all_chains
+@pytest.mark.parametrize('chain', sharp(CHAINS_WITH_P, 'habit', 'rare', 'absorbing'))
 def test_what_is_drawn_is_the_rational_reference(chain):
     """Within the roundings that the proof counts: 2·n·(N+4M+12) factors of 1±2⁻⁵³."""
     models = chain.models(0.7)
@@ -371,7 +367,7 @@ def test_draws(chain, epsilon):
 
 
 @for_all_chains
-@pytest.mark.parametrize('epsilon', [0.0, 1.5, 30.0])
+@pytest.mark.parametrize('epsilon', [thorough(0.0), 1.5, thorough(30.0)])
 def test_distances_and_errors_by_enumeration(chain, epsilon):
     mechanism = OfflineMechanism(chain, Privacy(epsilon, 2), trust=0.6)
     for word in [*all_words(chain, 3)][::13]:

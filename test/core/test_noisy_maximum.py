@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import numpy as np
 from offline_checks import assert_drawn, assert_private, distance
 import pytest
-from strategies import CHAINS, feasible_words, replayable_random
+from strategies import CHAINS, feasible_words, replayable_random, thorough
 from symdp_ros import Privacy
 from symdp_ros.core.offline import noisy_maximum
 from symdp_ros.core.offline.backward import match_ratio
@@ -126,7 +126,7 @@ def test_probabilities_sum_to_one(n, symbols, epsilon):
 
 
 @pytest.mark.parametrize('n, symbols', [(1, 3), (20, 2), (60, 5), (300, 43)])
-@pytest.mark.parametrize('epsilon', [0.0, 0.01, 1.0, 3.0, 10.0, 60.0])
+@pytest.mark.parametrize('epsilon', [0.0, thorough(0.01), 1.0, *map(thorough, (3.0, 10.0)), 60.0])
 def test_what_counts_together_is_the_same_one_by_one(n, symbols, epsilon, monkeypatch):
     """−ln(1 − v) is v where v < e⁻³⁶."""
     counts = counts_of([comb(n, d) * (symbols - 1)**d for d in range(n + 1)])
@@ -137,7 +137,8 @@ def test_what_counts_together_is_the_same_one_by_one(n, symbols, epsilon, monkey
 
 
 @pytest.mark.parametrize('numbers, ratio', [
-    ([1, 4, 4], 1.5), ([0, 3, 0, 2, 1], 2.0), ([1, 1], 1.0), ([2, 3, 4], 1.0), ([7], 3.0),
+    thorough([1, 4, 4], 1.5), ([0, 3, 0, 2, 1], 2.0), thorough([1, 1], 1.0), ([2, 3, 4], 1.0),
+    ([7], 3.0),
     ([1, 50, 2**70, 2**300], 2.0**40)])
 def test_draws(numbers, ratio):
     random = replayable_random()
@@ -197,8 +198,8 @@ def test_the_ends_of_a_score(m, distance, ratio, u):
         assert high[distance] == Decimal('Infinity')
 
 
-@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (0.1, 1), (2.0, 1), (2.0, 2),
-                                                (2000.0, 3)])
+@pytest.mark.parametrize('epsilon, adjacency', [
+    thorough(0.0, 1), (0.1, 1), thorough(2.0, 1), (2.0, 2), thorough(2000.0, 3)])
 @pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 def test_every_adjacent_pair_and_output(chain, epsilon, adjacency):
     """With the R that is used; the counts of short words are exact."""

@@ -18,7 +18,7 @@ from offline_checks import assert_drawn, assert_private, distance, large_grid
 import pytest
 from refusals import refused
 from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
-                        replayable_random, words)
+                        replayable_random, thorough, words)
 from symdp_ros import (Chain, ConfigurationError, HammingAutomaton, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.offline import OfflineMechanism
@@ -51,7 +51,7 @@ def test_probabilities_and_distances_agree(selection, data, epsilon, adjacency):
 
 
 @for_all_chains
-@pytest.mark.parametrize('epsilon', [0.5, 2.0, 30.0])
+@pytest.mark.parametrize('epsilon', [thorough(0.5), 2.0, 30.0])
 def test_exponential_is_as_published(chain, epsilon):
     """P[o] ∝ e^{−ε·d/2k}; on an alphabet e^{−ε·d/k}."""
     word = [chain.states[2], None, chain.states[0], chain.states[0]]
@@ -96,7 +96,8 @@ def test_the_published_exponent_is_half_as_private_as_it_could_be_on_the_complet
     assert 1.99 < loss < 2
 
 
-@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (0.5, 1), (2.0, 2), (2000.0, 1)])
+@pytest.mark.parametrize('epsilon, adjacency', [
+    thorough(0.0, 1), (0.5, 1), (2.0, 2), thorough(2000.0, 1)])
 @pytest.mark.parametrize('policy', ['paper', 'guided'])
 @for_all_chains
 def test_causal_is_private(chain, policy, epsilon, adjacency):

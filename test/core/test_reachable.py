@@ -5,6 +5,7 @@ from math import gcd
 
 from hypothesis import given
 from hypothesis import strategies as st
+from offline_checks import reached_in
 from strategies import CHAINS, chains, grid, periodic_chains
 from symdp_ros import Chain
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
@@ -58,15 +59,15 @@ def after(chain, moves):
 def test_period(chain):
     reachable, times = ReachableChain(chain), {}
     for t, states in enumerate(after(chain, 60)):
-        assert states <= {reachable.label[s] for s in reachable.reached_in(t, reachable.period)}
+        assert states <= {reachable.label[s] for s in reached_in(reachable, t, reachable.period)}
         for state in states:
             times.setdefault(state, []).append(t)
     assert reachable.period == gcd(*(t - ts[0] for ts in times.values() for t in ts))
     for t in range(10):
-        states = reachable.reached_in(t, reachable.period).tolist()
+        states = reached_in(reachable, t, reachable.period).tolist()
         assert {reachable.label[s] for s in states} == {
             s for s, ts in times.items() if ts[0] <= t and (t - ts[0]) % reachable.period == 0}
-        assert reachable.reached_in(t).tolist() == [*range(1, reachable.reached(t) + 1)]
+        assert reached_in(reachable, t).tolist() == [*range(1, reachable.reached(t) + 1)]
 
 
 @given(chains(complete=False) | periodic_chains())
@@ -78,7 +79,7 @@ def test_mixing_moves(chain):
     period = reachable.period
     for t in range(period):
         ends = []
-        for state in reachable.reached_in(len(chain) * period + t, period).tolist():
+        for state in reached_in(reachable, len(chain) * period + t, period).tolist():
             states = {reachable.label[state]}
             for _ in range(moves):
                 states = {t for s in states for t in chain.successors(s)}

@@ -5,7 +5,7 @@ from collections import Counter
 from fractions import Fraction
 from functools import cache
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -49,20 +49,13 @@ def test_the_reference_is_right():
 
 
 @cases
-def test_weights_keep_the_promise(epsilon, adjacency):
+def test_no_two_symbols_differ_by_more(epsilon, adjacency):
     largest, _ = exp_bounds(per_symbol(epsilon, adjacency))
     for count in COUNTS:
         _, response = drawn(epsilon, adjacency, count)
         assert 1 <= response.a <= response.b <= response.a * largest
         assert response.total == (count - 1) * response.a + response.b
-
-
-@cases
-def test_no_two_symbols_differ_by_more(epsilon, adjacency):
-    largest, _ = exp_bounds(per_symbol(epsilon, adjacency))
-    for count in COUNTS:
-        chances = ends(drawn(epsilon, adjacency, count)[1])
-        assert min(chances) > 0
+        chances = ends(response)
         assert all(p <= largest * q for p in chances for q in chances)
 
 
@@ -89,17 +82,11 @@ def test_hand_computed(epsilon):
 
 
 @cases
-def test_at_most_one_draw_in_nine_is_rejected(epsilon, adjacency):
-    for count in COUNTS:
-        width, response = drawn(epsilon, adjacency, count)
-        assert Fraction(8, 9) <= Fraction(response.limit, 2**width) <= 1
-
-
-@cases
 def test_shares_of_the_range_are_exact(epsilon, adjacency):
-    """Count the r: outcomes are r // weight, or the target where r % weight ≥ cut."""
+    """Outcomes are r // weight, or the target where r % weight ≥ cut; few r are rejected."""
     for count in COUNTS:
-        _, r = drawn(epsilon, adjacency, count)
+        width, r = drawn(epsilon, adjacency, count)
+        assert Fraction(8, 9) <= Fraction(r.limit, 2**width) <= 1
         assert r.limit == count * r.weight and 0 < r.cut <= r.weight
         assert Fraction(r.cut, r.limit) == Fraction(r.a, r.total)
         assert Fraction(r.cut + count * (r.weight - r.cut), r.limit) == Fraction(r.b, r.total)
@@ -160,32 +147,17 @@ def check_best(count, ratio, largest_total):
 
 
 @pytest.mark.parametrize('count', [1, 2, 3, 5])
-@pytest.mark.parametrize('ratio', [
-    Fraction(1), Fraction(1001, 1000), Fraction(11, 10), Fraction(3, 2), Fraction(2),
-    Fraction(271828, 100000), Fraction(22, 7), Fraction(22, 5), Fraction(15), Fraction(31, 2),
-    Fraction(10**30)])
+@pytest.mark.parametrize('ratio', [Fraction(1), Fraction(1001, 1000), Fraction(22, 5),
+                                   Fraction(10**30)])
 def test_weights_are_the_best(count, ratio):
     for largest_total in [*range(count, count + 20), 40]:
         check_best(count, ratio, largest_total)
 
 
-def test_the_best_weights_may_be_the_last_that_fit():
-    check_best(5, Fraction(28, 5), 48)
-
-
 @given(st.integers(1, 4), st.fractions(1, 50, max_denominator=200), st.integers(4, 40))
+@example(5, Fraction(28, 5), 48)  # the last that fit
 def test_weights_are_the_best_for_any_ratio(count, ratio, largest_total):
     check_best(count, ratio, largest_total)
-
-
-@pytest.mark.parametrize('exponent', [
-    Fraction(1, 10**30), Fraction(1, 10**9), Fraction(1, 10), Fraction(LN_2), Fraction(1, 3),
-    Fraction(1), Fraction(2), Fraction(31, 2), Fraction(30), Fraction(64) - Fraction(1, 10**9),
-    Fraction(64)])
-def test_exp_lower_bound(exponent):
-    lower, upper = exp_bounds(exponent, digits=100)
-    bound = exp_lower_bound(exponent)
-    assert upper * (1 - Fraction(1, 10**40)) < bound <= lower
 
 
 def test_exp_lower_bound_at_its_ends():
@@ -197,7 +169,10 @@ def test_exp_lower_bound_at_its_ends():
 
 
 @given(st.fractions(0, 64))
-def test_exp_lower_bound_anywhere(exponent):
+@example(Fraction(1, 10**30))
+@example(Fraction(LN_2))
+@example(Fraction(64) - Fraction(1, 10**9))
+def test_exp_lower_bound(exponent):
     lower, upper = exp_bounds(exponent, digits=200)
     bound = exp_lower_bound(exponent)
     assert upper * (1 - Fraction(1, 10**40)) < bound <= lower

@@ -5,6 +5,7 @@ from math import inf
 from random import Random
 
 import numpy as np
+from offline_checks import reached_in
 import pytest
 from strategies import grid, RING
 from symdp_ros import Chain, OfflineMechanism, Privacy
@@ -49,7 +50,7 @@ def test_routes(name, columns, weighted):
             out = np.empty(n, np.int64)
             state = module.route(word, bits, sampler.edges, plan.period, plan.ratio, 1, 0,
                                  plan.rescale_every, plan.wide, W, E, scale, together, out)
-            rows = [chain.reached_in(t, plan.period) for t in range(1, n + 1)]
+            rows = [reached_in(chain, t, plan.period) for t in range(1, n + 1)]
             found.append((state, out.tolist(), scale[1:].tolist(),
                           [W[t, some].tobytes() for t, some in enumerate(rows, 1)],
                           [E[t, some].tobytes() for t, some in enumerate(rows, 1)]
@@ -77,17 +78,12 @@ def test_routes_with_models(name, wide):
             model[:len(chain.models(0.8))] = chain.models(0.8).prior
             state = module.route(word, bits, sampler.edges, plan.ratio, 1, plan.rescale_every,
                                  plan.wide, W, E, scale, model, out)
-            counts = [chain_reached(sampler, t) for t in range(1, n + 1)]
+            counts = [reachable.reached(t) for t in range(1, n + 1)]
             found.append((state, out.tolist(), scale[1:].tolist(), model.tobytes(),
                           [W[t, 1:count + 1].tobytes() for t, count in enumerate(counts, 1)],
                           [E[t, 1:count + 1].tobytes() for t, count in enumerate(counts, 1)]
                           if plan.wide else None))
         assert found[0] == found[1], n
-
-
-def chain_reached(sampler, moves):
-    reach = sampler.edges[2]
-    return int(reach[min(moves, len(reach) - 1)])
 
 
 def test_bits_that_decide_nothing():

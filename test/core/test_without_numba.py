@@ -18,7 +18,7 @@ import json
 from random import Random
 
 import numpy as np
-from strategies import grid, RING
+from strategies import grid
 
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.core.offline import backward
@@ -28,7 +28,7 @@ from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
 loops._LOADING = -1.0  # compiled ones wherever there are any
 loops._COMPILING = dict.fromkeys(loops._COMPILING, -1.0)
-CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False), 'ring': RING}
+CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False)}
 # After the first move, one way or the other for ever: one exponent for each state.
 CHAINS['wide'] = Chain({'0': ['a', 'b'], 'a': ['a'], 'b': ['b', 'c'], 'c': ['b', 'c']}, '0')
 
@@ -108,7 +108,7 @@ def drawn(directory, without_numba):
 def test_the_same_words(tmp_path):
     pytest.importorskip('numba', reason='numba is not installed: nothing to compare with')
     compiled, uncompiled = drawn(tmp_path / 'a', False), drawn(tmp_path / 'b', True)
-    assert len(compiled) == 100 and sum(words is not None for words in compiled.values()) >= 50
+    assert len(compiled) == 75 and sum(words is not None for words in compiled.values()) >= 40
     for name, words in compiled.items():
         assert uncompiled[name] == words, name
 

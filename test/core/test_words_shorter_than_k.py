@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from offline_checks import all_words, assert_private
 import pytest
-from strategies import CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR
+from strategies import CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, thorough
 from symdp_ros import OfflineMechanism, Privacy
 from symdp_ros.core.registry import CHOICES
 
@@ -34,7 +34,7 @@ def law_of(chain, privacy, name, length):
     return lambda word: dict(zip(outputs, law.exact_probabilities(word, outputs), strict=True))
 
 
-@pytest.mark.parametrize('length, adjacency', [(1, 4), (2, 31), (3, 4), (3, 2)])
+@pytest.mark.parametrize('length, adjacency', [(1, 4), (2, 31), thorough(3, 4), (3, 2)])
 @pytest.mark.parametrize('chain', [FOUR, COMPLETE], ids=['four', 'complete'])
 @for_all_mechanisms
 def test_every_pair_of_words_and_every_output(chain, name, length, adjacency):

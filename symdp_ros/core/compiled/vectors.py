@@ -1,18 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Numbers side by side, one in each lane of the processor, in compiled loops."""
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 LANES = 8
+_LINE = 64  # bytes that the processor reads at a time
+
+
+def aligned(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
+    """Return an empty array from which no float64 in `LANES` lanes lies across two lines."""
+    size = prod(shape) * np.dtype(dtype).itemsize
+    whole = np.empty(size + _LINE, np.uint8)
+    first = -whole.ctypes.data % _LINE
+    return whole[first:first + size].view(dtype).reshape(shape)
 
 
 def in_lanes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return columns, at most `LANES`, with columns of 0 after them: shape (rows, LANES)."""
-    result = np.zeros((len(values), LANES), values.dtype)
+    result = aligned((len(values), LANES), values.dtype)
     result[:, :values.shape[1]] = values
+    result[:, values.shape[1]:] = 0
     return result
 
 

@@ -59,6 +59,7 @@ from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Weights
+from symdp_ros.core.compiled.vectors import aligned
 from symdp_ros.core.draws.exact_draw import as_integers, draw_index
 from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.offline.reachable import ReachableChain
@@ -107,11 +108,10 @@ class SweepPlan:
         """Return arrays (W, E, scale, together) for the kernels."""
         together: Floats = _NO_SEGMENTS
         if self.alone:
-            shape = self.spacing - self.alone, self.shape[1], _SEGMENTS
-            whole = np.zeros(prod(shape) + _SEGMENTS)
-            aligned = -whole.ctypes.data // whole.itemsize % _SEGMENTS  # else the kernel is slower
-            together = whole[aligned:aligned + prod(shape)].reshape(shape)
-        return (np.empty(self.shape), np.empty(self.shape[:2] if self.wide else (1, 1), np.int32),
+            together = aligned((self.spacing - self.alone, self.shape[1], _SEGMENTS))
+            together[:] = 0.0
+        W = aligned(self.shape) if len(self.shape) > 2 else np.empty(self.shape)
+        return (W, np.empty(self.shape[:2] if self.wide else (1, 1), np.int32),
                 np.empty(length + 1, np.int32), together)
 
 
@@ -194,6 +194,23 @@ class WordSampler:
         total = float(np.ldexp(weights, exponents - highest).sum())
         return log(total) + int(highest + exponent) * log(2)
 
+    def probabilities(self, word: list[int], outputs: Sequence[list[int]]) -> list[Fraction]:
+        """Return P̂[o|w] of feasible words, exactly; for inspection: every weight is stored."""
+        W, E, plan = self._all_rows(word)
+        drawn = dict[tuple[int, ...], list[int]]()  # what an output begins with → what comes next
+        found = []
+        for output in outputs:
+            chance, state, beside = Fraction(1), 1, self._beside(_NO_SEGMENTS)
+            for t, after in enumerate(output, 1):
+                if (begin := tuple(output[:t - 1])) not in drawn:
+                    drawn[begin] = as_integers(*self._drawn_by(
+                        W[t], E[t] if plan.wide else 0, state, beside))
+                weights, chosen = drawn[begin], self._chain.successors(state).tolist().index(after)
+                chance *= Fraction(weights[chosen], sum(weights))
+                state = self._take(chosen, state, beside)
+            found.append(chance)
+        return found
+
     def _make_plan(self, length: int) -> SweepPlan:
         raise NotImplementedError
 
@@ -270,41 +287,6 @@ class BackwardSampler(WordSampler):
         self._weights = weights
         self.edges = chain.edges if weights is None else chain.weighted(weights)
 
-    def weights(self, word: list[int]) -> list[dict[int, Fraction]]:
-        """
-        Return Ŵ_1…Ŵ_n exactly as they are drawn from, up to one factor for each position.
-
-        For inspection and tests: every weight is stored.
-
-        :return: for each position, number → weight of the states within as many moves; where the
-            plan has a period, of those that just as many moves can lead to.
-        """
-        W, E, plan = self._all_rows(word)
-        states = [self._chain.reached_in(t, plan.period) for t in range(1, len(word) + 1)]
-        return [dict(zip(some.tolist(), map(Fraction, as_integers(
-            *_split(W[t, some], E[t, some] if plan.wide else 0))), strict=True))
-            for t, some in enumerate(states, 1)]
-
-    def probabilities(self, word: list[int], outputs: Sequence[list[int]]) -> list[Fraction]:
-        """Return P̂[o|w] of feasible words by equation (2), from the weights in float64."""
-        steps = self.chances(word)
-        return [prod((step[before, o] for step, before, o in zip(
-            steps, (1, *output), output, strict=False)), start=Fraction(1))
-            for output in outputs]
-
-    def chances(self, word: list[int]) -> list[dict[tuple[int, int], Fraction]]:
-        """Return, for each position, (state, next) → the probability of that draw, exactly."""
-        W, E, plan = self._all_rows(word)
-        result = []
-        for t in range(1, len(word) + 1):
-            row: dict[tuple[int, int], Fraction] = {}
-            for state in self._chain.reached_in(t - 1, plan.period).tolist():
-                drawn = as_integers(*self._drawn_by(W[t], E[t] if plan.wide else 0, state, W))
-                row |= {(state, there): Fraction(weight, sum(drawn)) for there, weight in zip(
-                    self._chain.successors(state).tolist(), drawn, strict=True)}
-            result.append(row)
-        return result
-
     def _drawn_by(self, W: Floats, E: ShortInts | int, state: int,
                   beside: Floats) -> tuple[Floats, Ints]:
         """Return fl(h·Ŵ)."""
@@ -312,7 +294,8 @@ class BackwardSampler(WordSampler):
         weights: Floats = W[successors]
         if self._weights is not None:
             weights = weights * self._weights[slice(*self._chain.offsets[state:state + 2])]
-        return _split(weights, E if isinstance(E, int) else E[successors])
+        weights, own = np.frexp(weights)
+        return weights, own.astype(np.int64) + (E if isinstance(E, int) else E[successors])
 
     def _take(self, chosen: int, state: int, beside: Floats) -> int:
         return int(self._chain.successors(state)[chosen])
@@ -409,9 +392,3 @@ def _spacing(length: int, most_rows: int, alone: int) -> tuple[int, int, int]:
     # The part of all positions recomputed for nearly all states; together in half the time.
     apart, joint = (1 - (alone + 1) / spacing for spacing in (plain[0], together[0]))
     return together if joint / 2 < apart - 0.1 else plain
-
-
-def _split(weights: Floats, exponents: ShortInts | int) -> tuple[Floats, Ints]:
-    """Return weights·2^exponents as (float64 in [1/2, 1), int64 exponents of two)."""
-    weights, own = np.frexp(weights)
-    return weights, own.astype(np.int64) + exponents

@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.compiled.vectors import in_lanes, LANES
+from symdp_ros.core.compiled.vectors import in_lanes, lane_sum, LANES
 from symdp_ros.core.draws.exact_draw import as_integers, draw_index
 from symdp_ros.core.law import Law
 from symdp_ros.core.models import counting_model, Models
@@ -139,7 +139,8 @@ class ExponentialInZones(Law):
         from symdp_ros.core.offline.passes import zone_kernels
 
         n = len(symbols)
-        out, model, lengths = np.empty(n, np.int64), self._prior.copy(), self._room()
+        out, model = np.empty(n, np.int64), self._prior.copy()
+        lengths = np.empty(self._most_successors)
         if n == 0:
             return out
         bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'), np.uint64)
@@ -157,9 +158,6 @@ class ExponentialInZones(Law):
                     state = out[position] = self._take(chosen, state, model)
                     position += 1
         return out
-
-    def _room(self) -> Floats:
-        return np.empty(self._most_successors)
 
     def _swept(self, symbols: Ints, zones: Ints) -> Iterator[tuple[int, int, Floats, ShortInts]]:
         """Yield (first, last, W, E) of all positions, as many at a time as can be kept."""
@@ -199,9 +197,7 @@ class ExponentialInZones(Law):
         inside = np.full(len(there), True) if zone < 0 else zone_of[there] == zone
         places = np.where(inside, there if zone < 0 else slots[there], 0)
         exponents = np.where(inside, E[places], _NEVER).astype(np.int64)
-        terms = model * weights[some] * W[places]
-        lengths = (((terms[:, 0] + terms[:, 4]) + (terms[:, 2] + terms[:, 6]))
-                   + ((terms[:, 1] + terms[:, 5]) + (terms[:, 3] + terms[:, 7])))
+        lengths = lane_sum((model * weights[some] * W[places]).T)
         values, own = np.frexp(np.where(exponents > _NEVER, lengths, 0.0))
         exponents += own
         return values, np.where(values > 0, exponents, exponents.max())

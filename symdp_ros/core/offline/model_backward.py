@@ -41,7 +41,6 @@ states reach the same states in r moves, the weights at one position differ by a
 ρ)·min P_m))^r / (ρ·q(m)), and `_SPREAD` bits more for products and lanes; else each state has an
 exponent of its own, for its largest lane. (So it has, too, where the chain has a period.)
 """
-from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, log2, sqrt
 from typing import Any
@@ -109,20 +108,6 @@ class ModelSampler(WordSampler):
         edge = int(self._chain.offsets[state]) + chosen
         learn(beside, edge, self.edges)
         return int(self._chain.targets[edge])
-
-    def probabilities(self, word: list[int], outputs: Sequence[list[int]]) -> list[Fraction]:
-        """Return P̂[o|w] of feasible words, exactly; for inspection: every weight is stored."""
-        W, E, plan = self._all_rows(word)
-        found = []
-        for output in outputs:
-            chance, state, model = Fraction(1), 1, self._prior()
-            for t, after in enumerate(output, 1):
-                drawn = as_integers(*self._drawn_by(W[t], E[t] if plan.wide else 0, state, model))
-                chosen = self._chain.successors(state).tolist().index(after)
-                chance *= Fraction(drawn[chosen], sum(drawn))
-                state = self._take(chosen, state, model)
-            found.append(chance)
-        return found
 
     def _prior(self) -> Floats:
         model: Floats = in_lanes(self._models.prior[None])[0]

@@ -84,18 +84,8 @@ class ReachableChain:
         """Return how many states can be reached in at most that many moves."""
         return int(self.reach[min(position, len(self.reach) - 1)])
 
-    def reached_in(self, moves: int, period: int = 1) -> Ints:
-        """
-        Return the numbers of the states within that many moves: int64, ascending.
-
-        :param period: a divisor of `period`: only states that moves, moves − period, … lead to.
-        """
-        numbers = np.arange(1, self.reached(moves) + 1)
-        found: Ints = numbers[(moves - self._levels[numbers]) % period == 0]
-        return found
-
     @cached_property
-    def _levels(self) -> Ints:
+    def levels(self) -> Ints:
         """Return the least moves to each number; that of 0 means nothing."""
         return np.asarray(np.searchsorted(self.reach, np.arange(len(self) + 1)), np.int64)
 
@@ -107,7 +97,7 @@ class ReachableChain:
         In t moves, a walk is among the states with levels t, t − p, …; so every edge leads from
         one of these p classes to the next.
         """
-        levels = self._levels
+        levels = self.levels
         detours = np.repeat(levels[1:], np.diff(self.offsets[1:])) + 1 - levels[self.targets]
         return int(np.gcd.reduce(detours))
 
@@ -150,7 +140,7 @@ class ReachableChain:
         A few hubs are tried, and up to 1,000 moves from each.
         """
         everyone = np.arange(len(self) + 1) > 0
-        period, of_class = self.period, self._levels % self.period
+        period, of_class = self.period, self.levels % self.period
         rows = np.repeat(np.arange(1, len(self) + 1), np.diff(self.offsets[1:]))
 
         def image(some: Booleans) -> Booleans:

@@ -481,23 +481,31 @@ def _choose(first: int, last: int, targets: Numbers, weights: Weights | Floats, 
 def _choose_wide(first: int, last: int, targets: Numbers, weights: Weights | Floats, W: Floats,
                  exponents: ShortInts, bits: np.uint64) -> int:
     """As `_choose`, with one exponent for each state."""
-    highest = _NEVER
-    total = 0.0
+    highest, lengths = _NEVER, np.empty(last - first)
     for e in range(first, last):
         highest = max(highest, exponents[targets[e]])
     for e in range(first, last):
         gap = highest - exponents[targets[e]]
-        total += _weighted(W[targets[e]], weights, e) * _POWERS[min(gap, _FAR)]
+        lengths[e - first] = _weighted(W[targets[e]], weights, e) * _POWERS[min(gap, _FAR)]
+    chosen = choose(lengths, last - first, bits)
+    return first + chosen if chosen >= 0 else -1
+
+
+@compiled
+def choose(lengths: Floats, many: int, bits: np.uint64) -> int:
+    """As `_choose`, among intervals of these lengths: the first `many` of them."""
+    total = right = 0.0
+    for i in range(many):
+        total += lengths[i]
     point = np.float64(bits >> np.uint64(11)) * (total * 2.0**-53)
-    margin = (4 * (last - first) + 8) * (total * 2.0**-53)
-    right = 0.0
-    for e in range(first, last):
-        left = right
-        gap = highest - exponents[targets[e]]
-        right += _weighted(W[targets[e]], weights, e) * _POWERS[min(gap, _FAR)]
-        if point + margin <= right or e == last - 1:
-            return e if e == first or point - margin >= left else -1
-    return -1
+    margin = (4 * many + 8) * (total * 2.0**-53)
+    below, above = point - margin, point + margin
+    passed = unsure = 0
+    for i in range(many - 1):
+        right += lengths[i]
+        passed += right <= below
+        unsure += right < above
+    return passed if unsure == passed else -1
 
 
 @compiled

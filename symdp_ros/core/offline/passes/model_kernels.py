@@ -26,7 +26,7 @@ from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.compiled.compiling import compiled, inlined, ONE, ZERO
 from symdp_ros.core.compiled.model_lanes import gather_models
 from symdp_ros.core.compiled.vectors import LANES
-from symdp_ros.core.offline.passes.kernels import _cone, _reached
+from symdp_ros.core.offline.passes.kernels import _cone, _reached, choose
 from symdp_ros.core.offline.reachable import ModelEdges
 
 _FAR = 255                          # weights further apart than 2⁻²⁵⁵ are left out of a sum
@@ -49,25 +49,41 @@ def _gather_wide(s: int, edges: ModelEdges, after: Floats, exponents: ShortInts,
         power = _POWERS[min(highest - exponents[targets[e]], _FAR)]
         for m in range(LANES):
             here[s, m] += after[targets[e], m] * weights[e, m] * power
-    mixed = _added(here[s], switch)
+    here_exponents[s] = highest + switched(here[s], keep, switch)
+
+
+@compiled
+def switched(values: Floats, keep: float, switch: Floats) -> int:
+    """Turn V of a state into U, its largest lane in [1, 2); return the exponent taken out."""
+    mixed = added(values, switch)
     largest = 0.0
     for m in range(LANES):
-        here[s, m] = keep * here[s, m] + mixed
-        largest = max(largest, here[s, m])
+        values[m] = keep * values[m] + mixed
+        largest = max(largest, values[m])
     exponent = frexp(largest)[1] - 1
     factor = ldexp(1.0, -exponent)
     for m in range(LANES):
-        here[s, m] *= factor
-    here_exponents[s] = highest + exponent
+        values[m] *= factor
+    return exponent
 
 
 @inlined
-def _added(values: Floats, factors: Floats) -> float:
+def added(values: Floats, factors: Floats) -> float:
     """Return Σ values[m]·factors[m] over the lanes, in the order of `gather_models`."""
     total: float = (((values[0] * factors[0] + values[4] * factors[4])
                      + (values[2] * factors[2] + values[6] * factors[6]))
                     + ((values[1] * factors[1] + values[5] * factors[5])
                        + (values[3] * factors[3] + values[7] * factors[7])))
+    return total
+
+
+@inlined
+def length_of(model: Floats, weights: Weights, there: Floats) -> float:
+    """Return Σ_m model[m]·weights[m]·there[m], in the same order."""
+    total: float = (((model[0] * weights[0] * there[0] + model[4] * weights[4] * there[4])
+                     + (model[2] * weights[2] * there[2] + model[6] * weights[6] * there[6]))
+                    + ((model[1] * weights[1] * there[1] + model[5] * weights[5] * there[5])
+                       + (model[3] * weights[3] * there[3] + model[7] * weights[7] * there[7])))
     return total
 
 
@@ -183,36 +199,19 @@ def _choose(first: int, last: int, edges: ModelEdges, wide: bool, W: Floats, E: 
     """
     Return the edge that the point bits/2⁶⁴ falls on, or -1 where 53 bits are not enough.
 
-    The edges first…last−1 lie side by side, each as long as Σ_m model[m]·P_m·(b·U)(s', m).
-    Whatever was rounded or left out moves an end by less than `margin`, and so do the bits not
-    looked at. No branch depends on the bits.
+    The edges first…last−1 lie side by side, each as long as Σ_m model[m]·P_m·(b·U)(s', m)
+    (`core.offline.passes.kernels.choose`).
     """
-    targets, weights = edges[1], edges[3]
-    total, highest = 0.0, _NEVER
+    targets, weights, highest = edges[1], edges[3], _NEVER
     if wide:
         for e in range(first, last):
             highest = max(highest, E[targets[e]])
     for e in range(first, last):
-        there = W[targets[e]]
-        length = (((model[0] * weights[e, 0] * there[0] + model[4] * weights[e, 4] * there[4])
-                   + (model[2] * weights[e, 2] * there[2] + model[6] * weights[e, 6] * there[6]))
-                  + ((model[1] * weights[e, 1] * there[1] + model[5] * weights[e, 5] * there[5])
-                     + (model[3] * weights[e, 3] * there[3]
-                        + model[7] * weights[e, 7] * there[7])))
+        lengths[e - first] = length_of(model, weights[e], W[targets[e]])
         if wide:
-            length *= _POWERS[min(highest - E[targets[e]], _FAR)]
-        lengths[e - first] = length
-        total += length
-    point = np.float64(bits >> np.uint64(11)) * (total * 2.0**-53)
-    margin = (4 * (last - first) + 8) * (total * 2.0**-53)
-    below, above = point - margin, point + margin
-    right = 0.0
-    passed = unsure = 0
-    for i in range(last - first - 1):
-        right += lengths[i]
-        passed += right <= below
-        unsure += right < above
-    return first + passed if unsure == passed else -1
+            lengths[e - first] *= _POWERS[min(highest - E[targets[e]], _FAR)]
+    chosen = choose(lengths, last - first, bits)
+    return first + chosen if chosen >= 0 else -1
 
 
 @compiled

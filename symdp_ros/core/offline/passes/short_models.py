@@ -6,18 +6,14 @@ Some loops of `core.offline.passes.model_kernels` in NumPy, for short words (see
 They have the same parameters and the same results, bit by bit. Where spacing > 1, they make rows
 of their own for all positions, and leave in W what the compiled loops do.
 """
-from math import frexp, ldexp
-
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
 from symdp_ros.core.compiled.vectors import lane_sum
-from symdp_ros.core.offline.passes.short_words import choose, padded
+from symdp_ros.core.offline.passes.short_words import choose, padded, swept
 from symdp_ros.core.offline.reachable import ModelEdges
 
 _FAR = 255                          # as in `core.offline.passes.model_kernels`
 _POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
-_TOP = 800
-_NEVER = np.int32(-2**30)
 
 
 def sweep(word: Ints, edges: ModelEdges, ratio: float, spacing: int, rescale_every: int,
@@ -28,46 +24,28 @@ def sweep(word: Ints, edges: ModelEdges, ratio: float, spacing: int, rescale_eve
         exponent, row = sweep(word, edges, ratio, 1, rescale_every, wide, *rows, scale)
         _keep(rows, spacing, W, E, wide)
         return exponent, _leave(rows, row, spacing, W, E, wide)
-    n, (offsets, targets, reach, weights, keep, switch) = len(word), edges
+    offsets, targets, reach, weights, keep, switch = edges
     columns, factors = padded(offsets, targets, weights)
-    total_scale = 0
-    for t, symbol in zip(range(n, 0, -1), word[::-1].tolist(), strict=True):
-        count, here = int(reach[min(t, len(reach) - 1)]), W[t]
-        scale[t] = 0
-        states = slice(1, count + 1)
-        if t == n:
-            here[states] = 1.0
-            if wide:
-                E[t, states] = 0
-        else:
-            after = W[t + 1]
-            gaps = None
-            if wide:
-                exponents = E[t + 1][columns[:, states]]
-                E[t, states] = exponents.max(axis=0)
-                gaps = np.minimum(E[t, states] - exponents, _FAR)
-            here[states] = 0.0
-            for j, there in enumerate(columns[:, states]):
-                term = after[there] * factors[j, states]
-                if gaps is not None:
-                    term *= _POWERS[gaps[j]][:, None]
-                here[states] += term
-            here[states] = keep * here[states] + lane_sum((here[states] * switch).T)[:, None]
-            if wide:
-                own = np.frexp(here[states].max(axis=1))[1] - 1
-                here[states] *= np.ldexp(1.0, -own)[:, None]
-                E[t, states] += own
-            elif t % rescale_every == 0:
-                exponent = frexp(float(here[states].max()))[1] - _TOP
-                here[states] *= ldexp(1.0, -exponent)
-                scale[t] = exponent
-                total_scale += exponent
-        here[0] = 0.0
+
+    def gather(t: int, states: slice) -> None:
+        after, here, gaps = W[t + 1], W[t, states], None
         if wide:
-            E[t, 0] = _NEVER
-        if symbol <= count:
-            here[symbol] *= ratio
-    return total_scale, 1
+            exponents = E[t + 1][columns[:, states]]
+            E[t, states] = exponents.max(axis=0)
+            gaps = np.minimum(E[t, states] - exponents, _FAR)
+        here[:] = 0.0
+        for j, there in enumerate(columns[:, states]):
+            term = after[there] * factors[j, states]
+            if gaps is not None:
+                term *= _POWERS[gaps[j]][:, None]
+            here += term
+        here[:] = keep * here + lane_sum((here * switch).T)[:, None]
+        if wide:
+            own = np.frexp(here.max(axis=1))[1] - 1
+            here *= np.ldexp(1.0, -own)[:, None]
+            E[t, states] += own
+
+    return swept(word, reach, 1, ratio, rescale_every, wide, W, E, scale, gather), 1
 
 
 def walk(position: int, state: int, word: Ints, bits: Numbers, edges: ModelEdges, ratio: float,

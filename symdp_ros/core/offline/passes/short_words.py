@@ -7,6 +7,7 @@ They have the same parameters and the same results, bit by bit: of each state, t
 is added, then the second, and so on, of all states at once. Every position must have a row of its
 own: spacing = 1.
 """
+from collections.abc import Callable
 from math import frexp, ldexp
 
 import numpy as np
@@ -24,9 +25,27 @@ _NEVER = np.int32(-2**30)
 def sweep(word: Ints, edges: Edges, period: int, ratio: float, spacing: int, rescale_every: int,
           wide: bool, W: Floats, E: ShortInts, scale: ShortInts) -> tuple[int, int]:
     """As `core.offline.passes.kernels.sweep`; states of other classes have weights, too."""
-    n, reach = len(word), edges[4]
     columns, weights = _columns(edges)
-    total_scale = 0
+
+    def gather(t: int, states: slice) -> None:
+        if wide:
+            _gather_wide(columns[:, states], weights[:, states], W[t + 1], E[t + 1], W[t, states],
+                         E[t, states])
+        else:
+            _gather(columns[:, states], weights[:, states], W[t + 1], W[t, states])
+
+    return swept(word, edges[4], period, ratio, rescale_every, wide, W, E, scale, gather), 1
+
+
+def swept(word: Ints, reach: Ints, period: int, ratio: float, rescale_every: int, wide: bool,
+          W: Floats, E: ShortInts, scale: ShortInts,
+          gather: Callable[[int, slice], None]) -> int:
+    """
+    Fill W (and E), and return the sum of `scale`.
+
+    :param gather: fills row t of some states from row t + 1.
+    """
+    n, total_scale = len(word), 0
     for t, symbol in zip(range(n, 0, -1), word[::-1].tolist(), strict=True):
         count, here = int(reach[min(t, len(reach) - 1)]), W[t]
         scale[t] = 0
@@ -35,12 +54,9 @@ def sweep(word: Ints, edges: Edges, period: int, ratio: float, spacing: int, res
             here[states] = 1.0
             if wide:
                 E[t, states] = 0
-        elif wide:
-            _gather_wide(columns[:, states], weights[:, states], W[t + 1], E[t + 1], here[states],
-                         E[t, states])
         else:
-            _gather(columns[:, states], weights[:, states], W[t + 1], here[states])
-            if t % rescale_every == 0:
+            gather(t, states)
+            if not wide and t % rescale_every == 0:
                 exponent = frexp(_highest(reach, period, t, here))[1] - _TOP
                 here[states] *= ldexp(1.0, -exponent)
                 scale[t] = exponent
@@ -50,7 +66,7 @@ def sweep(word: Ints, edges: Edges, period: int, ratio: float, spacing: int, res
             E[t, 0] = _NEVER
         if symbol <= count:
             here[symbol] *= ratio
-    return total_scale, 1
+    return total_scale
 
 
 def walk(position: int, state: int, word: Ints, bits: Numbers, edges: Edges, period: int,

@@ -20,14 +20,14 @@ states in its zone have weights, of one that has no zone all states.
     E         int32 (rows, ·)       exponents of two: the weight is W·2^E; _NEVER: it is 0
     model     float64 (LANES,)      how likely each model is, given the states walked
 """
-from math import frexp, ldexp
 from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
 from symdp_ros.core.compiled.compiling import compiled, inlined
 from symdp_ros.core.compiled.vectors import LANES
-from symdp_ros.core.offline.passes.model_kernels import _added, learn
+from symdp_ros.core.offline.passes.kernels import choose
+from symdp_ros.core.offline.passes.model_kernels import learn, length_of, switched
 
 _FAR = 255                          # weights further apart than 2⁻²⁵⁵ are left out of a sum
 _POWERS = np.append(2.0**-np.arange(_FAR), 0.0)
@@ -93,18 +93,10 @@ def _fill_row(zone: int, zone_after: int, symbol: int, places: Any, edges: Any, 
                 power = _POWERS[min(highest - exponents[slot], _FAR)]
                 for m in range(LANES):
                     here[place, m] += after[slot, m] * weights[e, m] * power
-        mixed = _added(here[place], switch)
-        largest = 0.0
-        for m in range(LANES):
-            here[place, m] = keep * here[place, m] + mixed
-            largest = max(largest, here[place, m])
-        exponent = frexp(largest)[1] - 1
-        factor = ldexp(1.0, -exponent)
+        here_exponents[place] += switched(here[place], keep, switch)
         if s == symbol and zone >= 0:
-            factor *= ratio
-        for m in range(LANES):
-            here[place, m] *= factor
-        here_exponents[place] += exponent
+            for m in range(LANES):
+                here[place, m] *= ratio
 
 
 @compiled
@@ -151,15 +143,7 @@ def lengths_of(state: int, zone: int, places: Any, edges: Any, there: Floats,
         if zone < 0 or zone_of[s] == zone:
             slot = _slot(s, zone, slots)
             power = _POWERS[min(highest - exponents[slot], _FAR)]
-            lengths[e - first] = power * (
-                ((model[0] * weights[e, 0] * there[slot, 0]
-                  + model[4] * weights[e, 4] * there[slot, 4])
-                 + (model[2] * weights[e, 2] * there[slot, 2]
-                    + model[6] * weights[e, 6] * there[slot, 6]))
-                + ((model[1] * weights[e, 1] * there[slot, 1]
-                    + model[5] * weights[e, 5] * there[slot, 5])
-                   + (model[3] * weights[e, 3] * there[slot, 3]
-                      + model[7] * weights[e, 7] * there[slot, 7])))
+            lengths[e - first] = power * length_of(model, weights[e], there[slot])
     return int(highest)
 
 
@@ -172,26 +156,16 @@ def walk(position: int, first: int, last: int, state: int, zones: Ints, bits: Nu
 
     bits, uint64 (n,): 64 random bits for each position. out, int64 (n,): the states walked; model
     is taken on with them. Return (position, state): how far it came; where that is not `last`, the
-    next state cannot be told from its 53 bits (as in `core.offline.passes.kernels._choose`).
+    next state cannot be told from its 53 bits (as in `core.offline.passes.kernels.choose`).
     """
     offsets, targets, weights, keep, switch = edges
     for t in range(position + 1, last + 1):
         begin, many = offsets[state], offsets[state + 1] - offsets[state]
         lengths_of(state, zones[t - 1], places, edges, W[t - first], E[t - first], model, lengths)
-        total = 0.0
-        for i in range(many):
-            total += lengths[i]
-        point = np.float64(bits[t - 1] >> np.uint64(11)) * (total * 2.0**-53)
-        margin = (4 * many + 8) * (total * 2.0**-53)
-        right = 0.0
-        passed = unsure = 0
-        for i in range(many - 1):
-            right += lengths[i]
-            passed += right <= point - margin
-            unsure += right < point + margin
-        if passed != unsure:
+        chosen = choose(lengths, many, bits[t - 1])
+        if chosen < 0:
             return t - 1, state
-        learn(model, begin + passed, weights, keep, switch)
-        state = np.int64(targets[begin + passed])
+        learn(model, begin + chosen, weights, keep, switch)
+        state = np.int64(targets[begin + chosen])
         out[t - 1] = state
     return last, state
