@@ -10,6 +10,7 @@ import secrets
 
 from hypothesis import strategies as st
 import numpy as np
+import pytest
 from symdp_ros import Chain, Privacy
 from symdp_ros.core.word_arrays import WordBits
 
@@ -36,6 +37,18 @@ def all_to_all(count, *, stored=True):
     """Return a chain on which everything follows everything; it lists its moves where `stored`."""
     names = [f's{i}' for i in range(count)]
     return (Chain(dict.fromkeys(names, names), 's0') if stored else Chain.complete(names, 's0'))
+
+
+def sharp(cases, *names):
+    """Return cases, by name, as parameters of a test; those that are not named are thorough."""
+    return [pytest.param(*(case if isinstance(case, tuple) else (case,)), id=name,
+                         marks=() if name in names else pytest.mark.thorough)
+            for name, case in cases.items()]
+
+
+def thorough(*case):
+    """Return a case, as parameters of a test, that only repeats what others check."""
+    return pytest.param(*case, marks=pytest.mark.thorough)
 
 
 class Tape:
