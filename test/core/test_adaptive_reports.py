@@ -331,6 +331,16 @@ def test_states_of_others_are_refused(delay):
         assert standing(mechanism) == before
 
 
+@pytest.mark.parametrize('wrong', [None, 'text', 4, [0] * 4])
+def test_a_state_is_bytes(wrong):
+    for mechanism in (made(FOUR), made(COMPLETE), OnlineMechanism(FOUR, Privacy(1.0))):
+        mechanism.step(FOUR.initial_state if mechanism.chain is FOUR else 'x')
+        before = standing(mechanism)
+        with refused(ChainError, 'is bytes, not'):
+            mechanism.restore(wrong)
+        assert standing(mechanism) == before
+
+
 # A robot that does what nobody takes it to do.
 
 def with_staying(chain, chance):

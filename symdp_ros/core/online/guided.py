@@ -93,13 +93,13 @@ def near_pairs(chain: Chain) -> SparseTargets:
             edges = np.repeat(first[here] - np.cumsum(counts) + counts, counts)
             edges += np.arange(len(edges))
             candidates = predecessors[edges] * n + np.repeat(symbols, counts)
-            candidates = _least_codes((candidates << bits) + their_codes[edges], bits)
-            new = ~_holds(nearer, candidates >> bits)
-            farther = _least_codes(np.concatenate([farther, candidates[new]]), bits)
+            new = ~_holds(nearer, candidates)
+            candidates = (candidates[new] << bits) + their_codes[edges[new]]
+            farther = _least_codes(np.concatenate([farther, candidates]), bits)
         last = farther
         if len(nearer) + len(last) > targets.MOST_PAIRS:
             break
-        found = np.sort(np.concatenate([found, last]))
+        found = np.sort(np.concatenate([found, last]), kind='stable')
         radius += 1
     codes = (found & (1 << bits) - 1).astype(np.uint32)
     return SparseTargets(found >> bits, codes, n, radius)
@@ -107,7 +107,7 @@ def near_pairs(chain: Chain) -> SparseTargets:
 
 def _least_codes(found: Ints, bits: int) -> Ints:
     """Return the different pairs, ascending, each with its smallest code."""
-    found = np.sort(found)
+    found = np.sort(found, kind='stable')  # of parts that are sorted
     first = np.ones(len(found), bool)
     first[1:] = found[1:] >> bits != found[:-1] >> bits
     return found[first]

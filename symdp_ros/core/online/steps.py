@@ -98,7 +98,7 @@ class OnlineSteps(Mechanism):
             if self._policy == 'adaptive':
                 self._word = AlphabetWord(self._chain, self._delay, self._word,
                                           self._responses[len(self._chain)])
-        self.step = self._word.step  # type: ignore[method-assign]  # which documents it
+        self.step = self._word.step  # type: ignore[assignment, method-assign]  # which documents
 
     def another(self: _Steps, *, random: RandomBits | None = None) -> _Steps:
         """

@@ -396,7 +396,7 @@ class AdaptiveWord:
         if not reported:
             return None
         self._knows = True
-        return self._labels[previous]
+        return self._labels[int(previous)]
 
     def _stand(self, count: int, previous: int, size: int) -> None:
         """Take note of where the word stands; size 0: the cells are yet to be chosen."""
