@@ -7,6 +7,7 @@ from random import Random
 from struct import pack
 
 from adaptive_reference import for_all_models, FORKED, HABIT, hub, made, MODELS, PERIOD
+from hidden_switch import adaptive_posteriors
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
@@ -36,39 +37,24 @@ def test_the_first_of_equals_is_reported(delay):
     assert made(backward, 0.0, delay=delay).privatize(['a', 'b', 'b']) == ['c'] * 3
 
 
-@pytest.mark.parametrize('length', [63, 64, 65, 128, 200])
+@pytest.mark.parametrize('length', [thorough(63), 64, 65, thorough(128), 200])
 @pytest.mark.parametrize('chain', [grid(4), PERIOD], ids=['grid', 'period'])
-def test_long_words_by_plain_numpy(chain, length):
-    """What is believed is kept once in 64 symbols, and computed again: no route is better."""
-    mechanism, models, n = made(chain, delay=None, random=Random(length)), chain.models(0.8), len(
-        chain)
-    word = np.array([Random(5).randrange(-1, n) for _ in range(length)], np.int32)
-    (route,), (signals,) = (drawn[None] for drawn in mechanism.draw_signals(
-        word, np.array([0, length])))
+def test_no_route_of_a_long_word_is_better(chain, length):
+    """What is believed is kept once in 64 symbols, and computed again."""
+    mechanism = made(chain, delay=None, random=Random(length))
+    word = np.array([Random(5).randrange(-1, len(chain)) for _ in range(length)], np.int32)
+    route, signals = mechanism.draw_signals(word, np.array([0, length]))
     signals = [chain.states[i] for i in signals]
     assert mechanism.decode(signals) == [chain.states[i] for i in route]
-    likely, walker = [], mechanism.another()
-    for z in signals:
-        likely.append(walker.current_likelihood(z))
-        walker.advance(z)
-    matrices = [matrix.toarray() for matrix in models.matrices]
-    before = [np.array([q * matrix[chain.state_index[chain.initial_state]]
-                        for q, matrix in zip(models.prior, matrices)])]  # (model, state)
-    for chance in likely[:-1]:
-        switched = models.switched(before[-1] * chance / (before[-1] * chance).sum())
-        before.append(np.array([f @ matrix for f, matrix in zip(switched, matrices)]))
-    after, later = np.ones_like(before[0]), np.zeros(n)
-    allowed = np.where(sum(matrices) > 0, 0.0, -np.inf)
-    gammas = []
-    for f, chance in zip(reversed(before), reversed(likely)):
-        gammas.insert(0, (f * chance * after).sum(axis=0) / (f * chance * after).sum())
-        later = gammas[0] + (allowed + later).max(axis=1) if len(gammas) > 1 else gammas[0]
-        after = models.mixed(np.array([matrix @ (v * chance)
-                                       for matrix, v in zip(matrices, after)]))
-        after /= after.max()
-    best = (allowed[chain.state_index[chain.initial_state]] + later).max()
+    gammas, later = np.array(adaptive_posteriors(mechanism, signals), float), np.zeros(len(chain))
+    allowed = np.full((len(chain),) * 2, -np.inf)
+    for s in chain.states:
+        allowed[chain.state_index[s], [chain.state_index[t] for t in chain.successors(s)]] = 0
+    for gamma in gammas[::-1]:
+        later = (allowed + gamma + later).max(axis=1)
+    assert gammas[np.arange(length), route].sum() == pytest.approx(
+        later[chain.state_index[chain.initial_state]], abs=1e-9)
     assert chain.is_feasible([chain.states[i] for i in route])
-    assert sum(gamma[o] for gamma, o in zip(gammas, route)) == pytest.approx(best, abs=1e-9)
 
 
 # Live, whole and many at a time.

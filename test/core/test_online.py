@@ -22,6 +22,7 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, exp_bounds, feasib
                         thorough, words)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy, SymdpError,
                        UnknownSymbolError)
+from symdp_ros.analysis.accuracy import expected_accuracy
 from symdp_ros.core.online import direct, steps as online
 from symdp_ros.core.online.response import exp_lower_bound, Response, responses
 
@@ -334,32 +335,12 @@ def test_these_statistics_notice_a_wrong_epsilon():
     assert least_p(counts, mechanism.exact_distribution('y', 'x')) > ALPHA
 
 
-def expected_error(chain, epsilon, policy, length):
-    """Return E[d(w, o)]/n for a uniform walk w from s_0, exactly up to floats."""
-    mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy)
-    n = len(chain)
-    walk = np.zeros((n, n))
-    channel = np.zeros((n, n, n))  # [s, previous, o]
-    for i, state in enumerate(chain.states):
-        for target, p in chain.probabilities(state).items():
-            walk[i, chain.state_index[target]] = p
-        for j, previous in enumerate(chain.states):
-            for o, p in mechanism.distribution(state, previous).items():
-                channel[i, j, chain.state_index[o]] = p
-    joint = np.zeros((n, n))  # [s, o]
-    joint[chain.state_index[chain.initial_state], chain.state_index[chain.initial_state]] = 1
-    errors = 0.0
-    for _ in range(length):
-        joint = np.einsum('sp,spo->so', walk.T @ joint, channel)
-        errors += 1 - np.trace(joint)
-    return errors / length
-
-
 @pytest.mark.parametrize('epsilon, paper, guided', [
     (2.0, 0.72, 0.56), (3.0, 0.50, 0.29), (5.0, 0.12, 0.05)])
 def test_published_errors_on_a_grid(epsilon, paper, guided):
     """DESIGN, section 1: a 5×5 grid with staying, words of length 100, k = 1."""
-    found = [expected_error(grid(5), epsilon, policy, 100) for policy in POLICIES]
+    found = [expected_accuracy(OnlineMechanism(grid(5), Privacy(epsilon), policy=policy),
+                               100).error for policy in POLICIES]
     assert found == pytest.approx([paper, guided], abs=0.015)
 
 
@@ -388,20 +369,6 @@ def test_steps_make_the_word(data, chain, policy, seed):
         assert steps.previous == previous
         output.append(previous := steps.step(symbol))
     assert whole.privatize(word) == output and steps.previous == previous
-
-
-@given(st.data(), chains(), st.sampled_from(POLICIES), st.integers(0, 2**32))
-def test_a_word_can_be_carried_on(data, chain, policy, seed):
-    random = Random(seed)
-    first = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=random)
-    begun = [first.step(symbol) for symbol in data.draw(words(chain, 8))]
-    second = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=random)
-    second.reset(first.previous)
-    assert second.previous == first.previous
-    assert chain.is_feasible(begun + [second.step(s) for s in data.draw(words(chain, 8))])
-    second.reset()
-    assert second.previous == chain.initial_state
-    assert chain.is_feasible([second.step(data.draw(symbols(chain)))])
 
 
 @both_policies

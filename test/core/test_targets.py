@@ -96,17 +96,14 @@ CHAINS = {
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 
 
+@pytest.mark.parametrize('states, kind', [(2_000, DenseTargets), (0, SparseTargets)])
 @for_all_chains
-def test_against_brute_force(chain):
+def test_against_brute_force(chain, states, kind, monkeypatch):
+    """Of large chains too."""
+    monkeypatch.setattr(targets, 'DENSE_STATES', states)
     mechanism = OnlineMechanism(chain, Privacy(1.0), policy='guided')
-    assert isinstance(mechanism.targets, DenseTargets) and mechanism.targets.radius is None
-    assert as_drawn(mechanism) == brute_force(chain)
-
-
-@for_all_chains
-def test_of_large_chains_against_brute_force(chain, sparse):
-    mechanism = OnlineMechanism(chain, Privacy(1.0), policy='guided')
-    assert isinstance(mechanism.targets, SparseTargets)
+    assert isinstance(mechanism.targets, kind)
+    assert (mechanism.targets.radius is None) == (kind == DenseTargets)
     assert as_drawn(mechanism) == brute_force(chain)
 
 
