@@ -333,8 +333,9 @@ class AdaptiveWord:
         :param offsets: as in `core.word_arrays`; words are begun from the initial state.
         :param bits: of the words.
         :return: positions of states, int64: the reports, for a word of n symbols (n − 1)·`reports`
-            + 1; who founded the cells, shape (total,); of each symbol, 1 where the signal is its
-            own cell, less the chance of that (0 where it has none): float64, shape (total,).
+            + 1, with zones n; who founded the cells, −1 − zone where only the zone was told, shape
+            (total,); of each symbol, 1 where the signal is its own cell, less the chance of that
+            (0 where it has none): float64, shape (total,).
         """
         signals, luck = np.empty(len(symbols), np.int64), np.empty(len(symbols))
         zones, found = self._zones_of(symbols, offsets), [np.empty(0, np.int64)]
