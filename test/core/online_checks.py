@@ -1,13 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the online mechanisms share."""
+from collections import Counter
 import gc
 from itertools import product
-from math import prod
+from math import exp, prod
 import sys
 
 import numpy as np
-from strategies import exp_bounds, per_symbol
+from offline_checks import assert_drawn
+import pytest
+from strategies import exp_bounds, feasible_words, flat, per_symbol
+from symdp_ros.core.zones import Told
 
 
 def histories(mechanism, length):
@@ -51,6 +55,33 @@ def every_signal(mechanism, length):
     """Return every history of this length that can be drawn; with adaptive, of signals."""
     return [(*history, output) for history, rows in histories(mechanism, length)
             if len(history) == length - 1 for output in rows[None]]
+
+
+def assert_drawn_from_the_law(mechanism, word, draws=3_000):
+    """
+    Draw a word many times, one by one and together, and look up its law.
+
+    Chi-square tests, each of α = 1e-6.
+    """
+    law, chain, zones = mechanism.law, mechanism.chain, mechanism.privacy.zones
+    names, signals = [*(zones or ())], law.of_signals.of(word)
+    chances = dict(zip(signals, law.of_signals.exact_probabilities(word, signals), strict=True))
+    assert sum(chances.values()) == 1
+    reports = Counter()
+    for z, chance in chances.items():
+        reports[tuple(mechanism.decode(z))] += chance
+    for drawn, expected in zip(
+            mechanism.draw_signals(*flat(chain, [word] * draws)), (reports, chances), strict=True):
+        assert_drawn(Counter(tuple(chain.states[i] if i >= 0 else Told(names[-1 - i]) for i in row)
+                             for row in drawn.reshape(draws, -1).tolist()), expected, draws)
+    assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(1_000)), reports, 1_000)
+    for output in [*reports, *feasible_words(chain, len(word))][::7]:
+        assert exp(law.log_probability(word, output)) == pytest.approx(float(reports[output]))
+    distances = Counter()
+    for output, chance in reports.items():
+        distances[sum(a != b for a, b in zip(word, output, strict=True))] += chance
+    assert law.distance_distribution(word) == pytest.approx(
+        [float(distances[d]) for d in range(len(word) + 1)], abs=1e-12)
 
 
 def excess(mechanism, length, epsilon, adjacency):

@@ -18,10 +18,12 @@ import pytest
 from refusals import refused
 from scipy.stats import binomtest
 from strategies import (all_to_all, CHAINS, chains, COMPLETE, exp_bounds, feasible_words, FOUR,
-                        grid, per_symbol, privacies, replayable_random, Scripted, symbols, words)
+                        grid, per_symbol, privacies, replayable_random, Scripted, symbols,
+                        thorough, words)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy, SymdpError,
                        UnknownSymbolError)
-from symdp_ros.core.online import steps as online
+from symdp_ros.analysis.accuracy import expected_accuracy
+from symdp_ros.core.online import direct, steps as online
 from symdp_ros.core.online.response import exp_lower_bound, Response, responses
 
 POLICIES = ('paper', 'guided')
@@ -43,8 +45,9 @@ def algorithm_4(chain, symbol, previous, epsilon, adjacency):
     return {state: tau if state == symbol else (1 - tau) / (n - 1) for state in feasible}
 
 
-@pytest.mark.parametrize('adjacency', [1, 2, 3])
-@pytest.mark.parametrize('epsilon', [0.0, 0.1, LN_2, 2.0, 10.0, 40.0])
+@pytest.mark.parametrize('adjacency', [1, thorough(2), 3])
+@pytest.mark.parametrize('epsilon', [
+    0.0, thorough(0.1), LN_2, thorough(2.0), thorough(10.0), 40.0])
 @for_all_chains
 def test_algorithm_4(chain, epsilon, adjacency):
     mechanism = OnlineMechanism(chain, Privacy(epsilon, adjacency), policy='paper')
@@ -101,7 +104,8 @@ def test_weights(chain, policy):
 
 # The promise, in exact arithmetic.
 
-@pytest.mark.parametrize('epsilon, adjacency', [(0.0, 1), (1.0, 1), (5.0, 3), (700.0, 1)])
+@pytest.mark.parametrize('epsilon, adjacency', [
+    thorough(0.0, 1), (1.0, 1), (5.0, 3), thorough(700.0, 1)])
 @both_policies
 @for_all_chains
 def test_every_pair_of_words_and_every_output(chain, policy, epsilon, adjacency):
@@ -139,7 +143,7 @@ def test_epsilon_zero_reveals_nothing(chain, policy):
             feasible, Fraction(1, len(feasible)))
 
 
-@pytest.mark.parametrize('epsilon', [40.0, 700.0, 2000.0, 1e300])
+@pytest.mark.parametrize('epsilon', [thorough(40.0), 700.0, thorough(2000.0), 1e300])
 @both_policies
 @for_all_chains
 def test_a_large_epsilon_hardly_changes_a_word(chain, policy, epsilon):
@@ -163,7 +167,8 @@ def narrow(monkeypatch):
     monkeypatch.setattr(online, 'responses', few)
 
 
-@pytest.mark.parametrize('epsilon', [0.0, 0.5, LN_2, 2.0, 40.0])
+@pytest.mark.parametrize('epsilon', [
+    thorough(0.0), thorough(0.5), thorough(LN_2), 2.0, thorough(40.0)])
 @both_policies
 @for_all_chains
 def test_every_integer_that_a_step_can_draw(chain, policy, epsilon, narrow):
@@ -245,7 +250,7 @@ def test_retries_do_not_depend_on_the_symbol(chain, policy, narrow):
 def test_a_step_takes_the_same_way_for_every_symbol(chain, policy, dense, monkeypatch):
     """Every instruction: for feasible, infeasible and unknown symbols, whatever is published."""
     if not dense:
-        monkeypatch.setattr(online, 'DENSE_STATES', 0)
+        monkeypatch.setattr(direct, 'DENSE_STATES', 0)
     mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=Random(6))
     mechanism.step(None)
     mechanism.reset()
@@ -269,7 +274,7 @@ def test_large_chains_draw_as_small_ones_do(chain, epsilon, monkeypatch):
         return mechanism.privatize([*chain.states, None] * 30)
 
     small = word()
-    monkeypatch.setattr(online, 'DENSE_STATES', 0)
+    monkeypatch.setattr(direct, 'DENSE_STATES', 0)
     assert word() == small
 
 
@@ -287,8 +292,8 @@ def source(name):
     return None if name == 'os' else replayable_random()
 
 
-@pytest.mark.parametrize('name', ['replayable', 'os'])
-@pytest.mark.parametrize('epsilon', [0.5, 5.0])
+@pytest.mark.parametrize('name', [thorough('replayable'), 'os'])
+@pytest.mark.parametrize('epsilon', [thorough(0.5), 5.0])
 @both_policies
 def test_steps_are_drawn_from_the_distribution(policy, epsilon, name):
     """Exact binomial tests of all cells; α = 1e-6 for all of them together."""
@@ -303,9 +308,9 @@ def test_steps_are_drawn_from_the_distribution(policy, epsilon, name):
         assert p > ALPHA / len(cases), f'{previous=} {symbol=} {counts=} {p=}'
 
 
-@pytest.mark.parametrize('name', ['replayable', 'os'])
+@pytest.mark.parametrize('name', [thorough('replayable'), 'os'])
 @pytest.mark.parametrize('chain, word', [
-    (FOUR, ['s1', None, 's3']), (FOUR, ['s0', 's0', 's0']), (COMPLETE, ['x', 'z', None])])
+    (FOUR, ['s1', None, 's3']), thorough(FOUR, ['s0', 's0', 's0']), (COMPLETE, ['x', 'z', None])])
 @both_policies
 def test_words_are_drawn_from_the_product(policy, chain, word, name):
     """Exact binomial tests of all outputs; α = 1e-6."""
@@ -330,32 +335,12 @@ def test_these_statistics_notice_a_wrong_epsilon():
     assert least_p(counts, mechanism.exact_distribution('y', 'x')) > ALPHA
 
 
-def expected_error(chain, epsilon, policy, length):
-    """Return E[d(w, o)]/n for a uniform walk w from s_0, exactly up to floats."""
-    mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy)
-    n = len(chain)
-    walk = np.zeros((n, n))
-    channel = np.zeros((n, n, n))  # [s, previous, o]
-    for i, state in enumerate(chain.states):
-        for target, p in chain.probabilities(state).items():
-            walk[i, chain.state_index[target]] = p
-        for j, previous in enumerate(chain.states):
-            for o, p in mechanism.distribution(state, previous).items():
-                channel[i, j, chain.state_index[o]] = p
-    joint = np.zeros((n, n))  # [s, o]
-    joint[chain.state_index[chain.initial_state], chain.state_index[chain.initial_state]] = 1
-    errors = 0.0
-    for _ in range(length):
-        joint = np.einsum('sp,spo->so', walk.T @ joint, channel)
-        errors += 1 - np.trace(joint)
-    return errors / length
-
-
 @pytest.mark.parametrize('epsilon, paper, guided', [
     (2.0, 0.72, 0.56), (3.0, 0.50, 0.29), (5.0, 0.12, 0.05)])
 def test_published_errors_on_a_grid(epsilon, paper, guided):
     """DESIGN, section 1: a 5×5 grid with staying, words of length 100, k = 1."""
-    found = [expected_error(grid(5), epsilon, policy, 100) for policy in POLICIES]
+    found = [expected_accuracy(OnlineMechanism(grid(5), Privacy(epsilon), policy=policy),
+                               100).error for policy in POLICIES]
     assert found == pytest.approx([paper, guided], abs=0.015)
 
 
@@ -384,20 +369,6 @@ def test_steps_make_the_word(data, chain, policy, seed):
         assert steps.previous == previous
         output.append(previous := steps.step(symbol))
     assert whole.privatize(word) == output and steps.previous == previous
-
-
-@given(st.data(), chains(), st.sampled_from(POLICIES), st.integers(0, 2**32))
-def test_a_word_can_be_carried_on(data, chain, policy, seed):
-    random = Random(seed)
-    first = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=random)
-    begun = [first.step(symbol) for symbol in data.draw(words(chain, 8))]
-    second = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=random)
-    second.reset(first.previous)
-    assert second.previous == first.previous
-    assert chain.is_feasible(begun + [second.step(s) for s in data.draw(words(chain, 8))])
-    second.reset()
-    assert second.previous == chain.initial_state
-    assert chain.is_feasible([second.step(data.draw(symbols(chain)))])
 
 
 @both_policies

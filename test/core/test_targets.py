@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from strategies import chains, COMPLETE, FOUR, grid, RING, SPLIT, words
+from strategies import chains, COMPLETE, FOUR, grid, RING, SPLIT, thorough, words
 from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy, UnknownSymbolError
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.guided import guided_targets
@@ -96,17 +96,14 @@ CHAINS = {
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 
 
+@pytest.mark.parametrize('states, kind', [(2_000, DenseTargets), (0, SparseTargets)])
 @for_all_chains
-def test_against_brute_force(chain):
+def test_against_brute_force(chain, states, kind, monkeypatch):
+    """Of large chains too."""
+    monkeypatch.setattr(targets, 'DENSE_STATES', states)
     mechanism = OnlineMechanism(chain, Privacy(1.0), policy='guided')
-    assert isinstance(mechanism.targets, DenseTargets) and mechanism.targets.radius is None
-    assert as_drawn(mechanism) == brute_force(chain)
-
-
-@for_all_chains
-def test_of_large_chains_against_brute_force(chain, sparse):
-    mechanism = OnlineMechanism(chain, Privacy(1.0), policy='guided')
-    assert isinstance(mechanism.targets, SparseTargets)
+    assert isinstance(mechanism.targets, kind)
+    assert (mechanism.targets.radius is None) == (kind == DenseTargets)
     assert as_drawn(mechanism) == brute_force(chain)
 
 
@@ -132,7 +129,7 @@ def test_by_hand(chain, symbol, previous, target):
     assert OnlineMechanism(chain, Privacy(1.0), policy='guided').target(symbol, previous) == target
 
 
-@pytest.mark.parametrize('arms', [254, 255, 256, 300])
+@pytest.mark.parametrize('arms', [thorough(254), 255, 256, thorough(300)])
 @pytest.mark.parametrize('dense', [True, False])
 def test_states_of_many_successors(arms, dense, monkeypatch):
     monkeypatch.setattr(targets, 'DENSE_STATES', 10**6 if dense else 0)
@@ -157,8 +154,8 @@ def test_a_row_whose_targets_are_the_symbols_themselves(successors):
 CLUSTERS = clusters(4, 20)
 
 
-@pytest.mark.parametrize('over', [-1, 0, 1])
-@pytest.mark.parametrize('radius', [1, 2, 7])
+@pytest.mark.parametrize('over', [-1, 0, thorough(1)])
+@pytest.mark.parametrize('radius', [1, thorough(2), 7])
 @pytest.mark.parametrize('chain', [FOUR, ring(7), grid(5), clusters(3, 4), CLUSTERS],
                          ids=['four', 'ring', 'grid', 'clusters', 'large clusters'])
 def test_the_radius_is_the_largest_that_fits(chain, radius, over, sparse):
@@ -180,7 +177,7 @@ def test_beyond_the_radius_a_draw_is_uniform(sparse):
             assert guided.exact_distribution(s, o) == paper.exact_distribution(s, o)
 
 
-@pytest.mark.parametrize('kept', [1, 2, 5])
+@pytest.mark.parametrize('kept', [1, thorough(2), thorough(5)])
 @given(word=words(grid(4), max_size=60), seed=st.integers(0, 2**32))
 def test_forgetting_rows_changes_nothing(kept, word, seed):
     """One stream of random integers through a table of all rows and one that forgets them."""

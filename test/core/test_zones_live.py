@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The policy adaptive with zones: exactly private inside them, and every zone as told."""
-from collections import Counter
 from fractions import Fraction
-from math import exp, prod
+from math import prod
 from random import Random
 
 from adaptive_reference import table
 from hidden_switch import hidden_switch
 import numpy as np
-from offline_checks import assert_drawn
+from online_checks import assert_drawn_from_the_law
 import pytest
 from refusals import refused
-from strategies import COMPLETE, feasible_words, flat, FOUR, grid, replayable_random
+from strategies import (COMPLETE, feasible_words, flat, FOUR, grid, replayable_random, sharp,
+                        thorough)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
                        Privacy, PrivacyError, UnknownSymbolError)
 from symdp_ros.core.mechanism_settings import MechanismSettings
@@ -22,7 +22,8 @@ from symdp_ros.core.zones import Told, Zones
 from zone_checks import (assert_private_in_zones, by_zones, ONE_WAY, privacy_of, routes, told,
                          within, ZONED)
 
-for_all_zones = pytest.mark.parametrize('chain, zones', ZONED.values(), ids=ZONED)
+for_all_zones = pytest.mark.parametrize('chain, zones', sharp(
+    ZONED, 'one-way', 'trap', 'alone', 'four'))
 
 
 def made(chain, zones, epsilon=2.0, adjacency=1, **options):
@@ -53,7 +54,8 @@ def law_of(mechanism):
 # The promise, in exact arithmetic.
 
 @pytest.mark.parametrize('epsilon, adjacency, delay, length', [
-    (0.0, 1, 0, 3), (1.0, 1, 0, 4), (5.0, 2, 2, 3), (2.0, 2, None, 4), (700.0, 1, 1, 3)])
+    thorough(0.0, 1, 0, 3), (1.0, 1, 0, 4), (5.0, 2, 2, 3), thorough(2.0, 2, None, 4),
+    thorough(700.0, 1, 1, 3)])
 @for_all_zones
 def test_all_pairs_of_words_with_the_same_zones(chain, zones, epsilon, adjacency, delay, length):
     length = min(length, 3 if len(zones) == 1 else 4)  # of one zone there are many pairs
@@ -122,31 +124,18 @@ def test_signals_name_the_zones_told_and_where_no_route_has_them(chain, zones):
 
 # What is drawn.
 
-@pytest.mark.parametrize('epsilon, delay, reports', [(0.7, 0, 1), (3.0, 1, 2), (3.0, None, 1)])
+@pytest.mark.parametrize('epsilon, delay, reports', [
+    thorough(0.7, 0, 1), (3.0, 1, 2), thorough(3.0, None, 1)])
 @for_all_zones
 def test_signals_and_reports_are_drawn_from_their_law(chain, zones, epsilon, delay, reports):
-    """Chi-square tests, each of α = 1e-6; draws one by one and together."""
     mechanism = made(chain, zones, epsilon, 2, delay=delay, reports=reports,
                      random=replayable_random())
-    word, draws = [chain.states[-1], None, chain.initial_state, chain.states[1]], 3_000
-    chances, names = law_of(mechanism.another())(word), [*mechanism.privacy.zones]
-    published = Counter()
-    for signals, chance in chances.items():
-        published[tuple(mechanism.decode(signals))] += chance
-    outputs, drawn = mechanism.draw_signals(*flat(chain, [word] * draws))
-    assert_drawn(Counter(tuple(chain.states[i] for i in row)
-                         for row in outputs.reshape(draws, -1).tolist()), published, draws)
-    assert_drawn(Counter(tuple(chain.states[i] if i >= 0 else Told(names[-1 - i]) for i in row)
-                         for row in drawn.reshape(draws, -1).tolist()), chances, draws)
-    assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(1_000)), published, 1_000)
-    law = mechanism.law
-    for output in feasible_words(chain, len(word)):
-        assert exp(law.log_probability(word, output)) == pytest.approx(float(published[output]))
-    distances = Counter()
-    for output, chance in published.items():
-        distances[sum(a != b for a, b in zip(word, output))] += chance
-    assert law.distance_distribution(word) == pytest.approx(
-        [float(distances[d]) for d in range(len(word) + 1)])
+    word = [chain.states[-1], None, chain.initial_state, chain.states[1]]
+    law = mechanism.law.of_signals
+    found = law_of(mechanism.another())(word)
+    assert {*law.of(word)} == found.keys()
+    assert law.exact_probabilities(word, [*found]) == [*found.values()]
+    assert_drawn_from_the_law(mechanism, word)
 
 
 @pytest.mark.parametrize('delay', [0, 2, None])
@@ -368,7 +357,7 @@ def test_a_restart_changes_nothing(chain, zones, delay, reports):
                 mechanism.exact_current_distribution(symbol)
         row = mechanism.exact_current_distribution(random.choice([*chain.states, None]))
         z = None if t % 5 == 4 else random.choice([*row])
-        assert mechanism._signal(z) == other._signal(z)
+        assert mechanism._word.advance(z) == other._word.advance(z)
         assert other.posterior is None and mechanism.posterior is None or \
             (other.posterior == mechanism.posterior).all()
     assert other.finish() == mechanism.finish()

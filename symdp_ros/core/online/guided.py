@@ -13,7 +13,7 @@ are needed. It depends on the chain alone, so it is public.
 from array import array
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Ints, Numbers
+from symdp_ros.core.annotations import Booleans, Ints
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.targets import DenseTargets, SparseTargets
@@ -69,24 +69,24 @@ def near_pairs(chain: Chain) -> SparseTargets:
     Return the targets of the pairs within the radius.
 
     Breadth-first, backwards: the pairs (o, s) at distance d+1 are those of the predecessors of
-    some c with (c, s) at distance d, that are not nearer. A pair is the integer o·states + s.
+    some c with (c, s) at distance d, that are not nearer. A pair is the integer o·states + s; with
+    its code, that · 2^`bits` + code.
     """
-    n = len(chain)
+    n, bits = len(chain), int(chain.out_degrees().max()).bit_length()
     offsets, followers = chain.csr()
     degrees = np.diff(offsets)
     sources = np.repeat(np.arange(n, dtype=np.int64), degrees)
-    edge_codes = (1 + np.arange(len(followers))
-                  - np.repeat(offsets[:-1], degrees)).astype(np.uint32)
+    edge_codes = 1 + np.arange(len(followers)) - np.repeat(offsets[:-1], degrees)
     by_target = np.argsort(followers, kind='stable')
     predecessors, their_codes = sources[by_target], edge_codes[by_target]
     first = np.concatenate([[0], np.cumsum(np.bincount(followers, minlength=n))])
-    found = pairs, codes = _least_codes(sources * n + followers, edge_codes)
+    found = last = _least_codes((sources * n + followers << bits) + edge_codes, bits)
     radius = 1
-    while len(pairs):
-        nearer, farther = found[0], (pairs[:0], codes[:0])
+    while len(last):
+        nearer, farther, pairs = found >> bits, last[:0], last >> bits
         counts = np.diff(first)[pairs // n]
         for part in np.split(pairs, np.flatnonzero(np.diff(np.cumsum(counts) // _CANDIDATES)) + 1):
-            if len(nearer) + len(farther[0]) > targets.MOST_PAIRS:
+            if len(nearer) + len(farther) > targets.MOST_PAIRS:
                 break
             here, symbols = np.divmod(part, n)
             counts = first[here + 1] - first[here]
@@ -94,23 +94,23 @@ def near_pairs(chain: Chain) -> SparseTargets:
             edges += np.arange(len(edges))
             candidates = predecessors[edges] * n + np.repeat(symbols, counts)
             new = ~_holds(nearer, candidates)
-            farther = _least_codes(np.concatenate([farther[0], candidates[new]]),
-                                   np.concatenate([farther[1], their_codes[edges[new]]]))
-        pairs, codes = farther
-        if len(nearer) + len(pairs) > targets.MOST_PAIRS:
+            candidates = (candidates[new] << bits) + their_codes[edges[new]]
+            farther = _least_codes(np.concatenate([farther, candidates]), bits)
+        last = farther
+        if len(nearer) + len(last) > targets.MOST_PAIRS:
             break
-        found = _least_codes(np.concatenate([nearer, pairs]), np.concatenate([found[1], codes]))
+        found = np.sort(np.concatenate([found, last]), kind='stable')
         radius += 1
-    return SparseTargets(*found, n, radius)
+    codes = (found & (1 << bits) - 1).astype(np.uint32)
+    return SparseTargets(found >> bits, codes, n, radius)
 
 
-def _least_codes(pairs: Ints, codes: Numbers) -> tuple[Ints, Numbers]:
+def _least_codes(found: Ints, bits: int) -> Ints:
     """Return the different pairs, ascending, each with its smallest code."""
-    order = np.lexsort((codes, pairs))
-    pairs, codes = pairs[order], codes[order]
-    first = np.ones(len(pairs), bool)
-    first[1:] = pairs[1:] != pairs[:-1]
-    return pairs[first], codes[first]
+    found = np.sort(found, kind='stable')  # of parts that are sorted
+    first = np.ones(len(found), bool)
+    first[1:] = found[1:] >> bits != found[:-1] >> bits
+    return found[first]
 
 
 def _holds(ascending: Ints, pairs: Ints) -> Booleans:

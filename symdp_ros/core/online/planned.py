@@ -39,8 +39,6 @@ Plans of some size are kept in a cache of the caller's, under a hash of chain, P
 data.
 """
 from array import array
-from collections.abc import Callable
-from functools import cache
 from hashlib import sha256
 
 import numpy as np
@@ -105,21 +103,23 @@ def _solve(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: 
     """Return the codes of the pairs: uint32, shape (first[-1],)."""
     tolerance = NEAR_TOLERANCE if len(symbols) else TOLERANCE
     X, work = values(chain, first, symbols, others, gain, moves, DISCOUNT, tolerance)
-    _, _, choose = _loops()
+    from symdp_ros.core.online.values import choose
+
     return choose(first, symbols, *chain.csr(), _TIE, X, work)
 
 
 def values(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: Floats,
            moves: Floats, discount: float, tolerance: float) -> tuple[Floats, Floats]:
     """
-    Return X of equation (1) for all pairs, and the `work` of the loops below.
+    Return X of equation (1) for all pairs, and `work` (both as in `core.online.values`).
 
     :param moves: P of each edge, in the order of `Chain.csr`.
     :param tolerance: matches (see the module).
     :return: shapes (first[-1],) and (4, states).
     """
+    from symdp_ros.core.online.values import earn, improve
+
     offsets, successors = chain.csr()
-    earn, improve, _ = _loops()
     U, X = np.zeros(first[-1]), np.empty(first[-1])
     work = np.zeros((4, len(chain)))
     spread = discount / (1 - discount)
@@ -128,108 +128,6 @@ def values(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: 
         least, most = improve(first, symbols, offsets, successors, others, gain, U, X, work)
         if spread * (most - (0.0 if len(symbols) else least)) <= tolerance:
             return X, work
-
-
-# The loops, compiled on first use. A pair is numbered by row: those of o are first[o] …
-# first[o+1] − 1, their symbols in `symbols`, empty where a row holds all symbols in order.
-# `work`: a row spread out by symbol, zero between uses; two sums; X(c, c), whether or not that is
-# a pair.
-
-def _earn(first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInts, moves: Floats,
-          discount: float, U: Floats, X: Floats, work: Floats) -> None:
-    """X from U, equation (1)."""
-    dense, spread, match = len(symbols) == 0, work[0], work[3]
-    for c in range(len(offsets) - 1):
-        begin, end = first[c], first[c + 1]
-        row = spread
-        if dense:
-            row = U[begin:end]
-        else:
-            for i in range(begin, end):
-                spread[symbols[i]] = U[i]
-        for i in range(begin - 1, end):  # the first round is for (c, c)
-            s = np.int64(c)
-            if i >= begin:
-                s = i - begin if dense else np.int64(symbols[i])
-            later = 0.0
-            for e in range(offsets[s], offsets[s + 1]):
-                later += moves[e] * row[np.uint32(successors[e])]
-            if i < begin:
-                match[c] = 1.0 + discount * later
-            else:
-                X[i] = match[c] if s == c else discount * later
-        if not dense:
-            for i in range(begin, end):
-                spread[symbols[i]] = 0.0
-
-
-def _improve(first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInts, others: Floats,
-             gain: Floats, U: Floats, X: Floats, work: Floats) -> tuple[float, float]:
-    """U from X, equation (1); return its least and its largest change."""
-    dense, spread, total, best, match = len(symbols) == 0, work[0], work[1], work[2], work[3]
-    least, most = np.inf, -np.inf
-    for o in range(len(offsets) - 1):
-        begin, count = first[o], first[o + 1] - first[o]
-        total[:count] = 0.0
-        best[:count] = 0.0
-        for e in range(offsets[o], offsets[o + 1]):
-            c = successors[e]
-            if dense:
-                row = X[first[c]:first[c + 1]]
-                for j in range(count):
-                    total[j] += row[j]
-                    best[j] = max(best[j], row[j])
-            else:
-                spread[c] = match[c]
-                for i in range(first[c], first[c + 1]):
-                    spread[symbols[i]] = X[i]
-                for j in range(count):
-                    x = spread[symbols[begin + j]]
-                    total[j] += x
-                    best[j] = max(best[j], x)
-                for i in range(first[c], first[c + 1]):
-                    spread[symbols[i]] = 0.0
-                spread[c] = 0.0
-        for j in range(count):
-            value = others[o] * total[j] + gain[o] * best[j]
-            change = value - U[begin + j]
-            U[begin + j] = value
-            least, most = min(least, change), max(most, change)
-    return least, most
-
-
-def _choose(first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInts, tie: float,
-            X: Floats, work: Floats) -> Numbers:
-    """Return the codes of the targets."""
-    dense, spread, best, match = len(symbols) == 0, work[0], work[2], work[3]
-    codes = np.zeros(first[-1], np.uint32)
-    for o in range(len(offsets) - 1):
-        begin, count = first[o], first[o + 1] - first[o]
-        best[:count] = 0.0
-        for e in range(offsets[o], offsets[o + 1]):
-            c = successors[e]
-            if not dense:
-                spread[c] = match[c]
-                for i in range(first[c], first[c + 1]):
-                    spread[symbols[i]] = X[i]
-            for j in range(count):
-                x = X[first[c] + j] if dense else spread[symbols[begin + j]]
-                if x > best[j] + tie:
-                    best[j] = x
-                    codes[begin + j] = e - offsets[o] + 1
-            if not dense:
-                for i in range(first[c], first[c + 1]):
-                    spread[symbols[i]] = 0.0
-                spread[c] = 0.0
-    return codes
-
-
-@cache
-def _loops() -> tuple[Callable[..., None], Callable[..., tuple[float, float]],
-                      Callable[..., Numbers]]:
-    from symdp_ros.core.compiled.compiling import compiled
-
-    return compiled(_earn), compiled(_improve), compiled(_choose)
 
 
 def _is_large(chain: Chain, first: Ints) -> bool:

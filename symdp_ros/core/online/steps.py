@@ -3,34 +3,33 @@
 """The steps of the online mechanism: how each symbol is drawn, and how likely each one is."""
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeAlias, TypeVar
+from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.draws.randomness import RandomIntegers
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import check_base
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveTables, AdaptiveWord
 from symdp_ros.core.online.adaptive.alphabet import AlphabetWord
 from symdp_ros.core.online.adaptive.in_zones import ZonedWord
+from symdp_ros.core.online.direct import DirectWord
 from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets
-from symdp_ros.core.online.response import Response, responses
-from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
+from symdp_ros.core.online.response import responses
+from symdp_ros.core.online.targets import Targets
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import (check_delay, check_reports, check_zones, DEFAULT_POLICY,
                                      DEFAULT_TRUST, POLICIES)
 from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.core.zones import Signal
-from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
+from symdp_ros.errors import ChainError, ConfigurationError
 from symdp_ros.files.cache import Cache
 
 if TYPE_CHECKING:
     from symdp_ros.core.online.online_batch import OnlineBatch
 
-_Step: TypeAlias = Callable[[str | None], str | None]
 _Steps = TypeVar('_Steps', bound='OnlineSteps')
 _Symbol = TypeVar('_Symbol', str | None, Signal)
 
@@ -50,7 +49,6 @@ def _planned(chain: Chain, privacy: Privacy, trust: float,
 _TARGETS = {'guided': _guided, 'planned': _planned, 'paper': lambda *_: None}
 _BY_HISTORY = ('policy adaptive draws by all signals so far, not by the last private symbol '
                'alone: replay(signals), then ask {}')
-_POSITION = 4  # bytes
 
 
 class OnlineSteps(Mechanism):
@@ -82,9 +80,6 @@ class OnlineSteps(Mechanism):
         self._per_symbol = reports
         self._random = random
         self._batch: OnlineBatch | None = None
-        self._word: AdaptiveWord | AlphabetWord | None
-        self._continue: Callable[[str], None]
-        self._previous: Callable[[], str]
         self._width, self._responses = responses(chain.out_degrees().tolist(), privacy)
         self._tables = AdaptiveTables(chain, privacy, self._trust, reports) if (
             policy == 'adaptive' and chain.stores_edges) else None
@@ -93,26 +88,17 @@ class OnlineSteps(Mechanism):
         self._begin_word()
 
     def _begin_word(self) -> None:
-        self._word = None
-        if self._tables is None:
-            # A closure: a sixth faster than a method whose state is in self.
-            step, self._continue, self._previous = _stepper(
-                self._chain, self._targets, self._responses, self._width, self._random)
-            self._continue(self._chain.initial_state)
-        if self._policy == 'adaptive':
+        self._word: DirectWord | AlphabetWord | AdaptiveWord
+        if self._tables is not None:
             kind = AdaptiveWord if self._privacy.zones is None else ZonedWord
-            word = self._word = self._alphabet_word(step) if self._tables is None else (
-                kind(self._chain, self._tables, self._delay, self._random))
-            step, self._previous = word.step, lambda: word.previous
-        self.step = step  # type: ignore[assignment, method-assign]  # which documents it
-        self.reset()
-
-    def _alphabet_word(self, step: _Step) -> AlphabetWord:
-        initial = self._chain.initial_state
-        self._continue(initial)
-        return AlphabetWord(self._chain, self._delay, step,
-                            lambda symbol: self.exact_distribution(symbol, initial),
-                            lambda signal: self.likelihood(signal, initial))
+            self._word = kind(self._chain, self._tables, self._delay, self._random)
+        else:
+            self._word = DirectWord(self._chain, self._targets, self._responses, self._width,
+                                    self._random)
+            if self._policy == 'adaptive':
+                self._word = AlphabetWord(self._chain, self._delay, self._word,
+                                          self._responses[len(self._chain)])
+        self.step = self._word.step  # type: ignore[assignment, method-assign]  # which documents
 
     def another(self: _Steps, *, random: RandomBits | None = None) -> _Steps:
         """
@@ -170,7 +156,7 @@ class OnlineSteps(Mechanism):
     @property
     def previous(self) -> str:
         """Return what was published last; before the first time, where the word was begun."""
-        return self._previous() if self._word is None else self._word.previous
+        return self._word.previous
 
     @property
     def posterior(self) -> Floats | None:
@@ -181,7 +167,7 @@ class OnlineSteps(Mechanism):
         costs no privacy. Shape (states,). None with other policies than 'adaptive', before the
         first report, and after `restore`.
         """
-        return None if self._word is None else self._word.posterior
+        return self._word.posterior
 
     @property
     def state(self) -> bytes:
@@ -191,9 +177,7 @@ class OnlineSteps(Mechanism):
         It depends on what was drawn alone. Whoever has it, and not the reports alone, has signals
         that are not reported yet.
         """
-        if self._word is not None:
-            return self._word.state
-        return self._index[self.previous].to_bytes(_POSITION, 'little')
+        return self._word.state
 
     def restore(self, state: bytes) -> None:
         """
@@ -201,13 +185,9 @@ class OnlineSteps(Mechanism):
 
         :raises ChainError: that is no `state` of one; nothing changes.
         """
-        if self._word is not None:
-            self._word.restore(state)
-            return
-        position = int.from_bytes(state, 'little')
-        if len(state) != _POSITION or position >= len(self._chain):
-            raise ChainError('these bytes are no state of such a mechanism')
-        self._continue(self._chain.states[position])
+        if not isinstance(state, bytes | bytearray | memoryview):
+            raise ChainError(f'a state of a mechanism is bytes, not {type(state).__name__}')
+        self._word.restore(bytes(state))
 
     def __repr__(self) -> str:
         more = '' if self.policy != 'adaptive' else (
@@ -222,11 +202,7 @@ class OnlineSteps(Mechanism):
 
         :raises ChainError: `previous` is no state; nothing changes.
         """
-        previous = self._chain.initial_state if previous is None else previous
-        if self._word is not None:
-            self._word.reset(previous)
-        else:
-            self._continue(previous)
+        self._word.reset(previous)
 
     def advance(self, output: Signal) -> None:
         """
@@ -237,14 +213,7 @@ class OnlineSteps(Mechanism):
 
         :raises ChainError: it cannot have been; nothing changes.
         """
-        if self._word is not None:
-            self._signal(output)
-        elif not isinstance(output, str) or output not in self._index or (
-                self._chain.stores_edges and output not in self._chain.successors(self.previous)):
-            raise ChainError(f'{output!r} cannot follow {self.previous!r}',
-                             state=output if isinstance(output, str) else None)
-        else:
-            self._continue(output)
+        self._word.advance(output)  # type: ignore[arg-type]  # `ZonedWord` takes all
 
     def replay(self, outputs: Iterable[Signal], previous: str | None = None) -> None:
         """
@@ -278,15 +247,9 @@ class OnlineSteps(Mechanism):
         """
         self.reset()
         try:
-            return self._reports(self._signal, signals)
+            return self._reports(self._word.advance, signals)  # type: ignore[arg-type]
         finally:
             self.reset()
-
-    def _signal(self, output: Signal) -> str | None:
-        if self._word is None:
-            self.advance(output)
-            return str(output)
-        return self._word.advance(output)  # type: ignore[arg-type]  # `ZonedWord` takes all
 
     def step(self, symbol: str | None) -> str | None:
         """
@@ -313,22 +276,16 @@ class OnlineSteps(Mechanism):
         :return: the report that is due, as of `step`.
         :raises ConfigurationError: not with the policy adaptive, or on `Chain.complete`.
         """
-        if not isinstance(self._word, AdaptiveWord):
-            raise ConfigurationError('without a symbol nothing can be published: with the policy '
-                                     'adaptive, on a map, it can', setting='policy')
         return self._word.tick()
 
     @property
     def ticks_left(self) -> int:
         """Return how many `tick` come before the next `step`; 0 with one report a symbol."""
-        return self._word.ticks_left if isinstance(self._word, AdaptiveWord) else 0
+        return self._word.ticks_left
 
     def finish(self) -> list[str]:
         """Return the private symbols that the `delay` has held back; then a new word begins."""
-        if self._word is not None:
-            return self._word.finish()
-        self.reset()
-        return []
+        return self._word.finish()
 
     def _reports(self, takes: Callable[[_Symbol], str | None],
                  symbols: Iterable[_Symbol]) -> list[str]:
@@ -521,7 +478,7 @@ class OnlineSteps(Mechanism):
             of cells.
         :raises UnknownSymbolError: `symbol` is no state.
         """
-        if self._word is not None:
+        if isinstance(self._word, AdaptiveWord):
             return self._word.exact_distribution(symbol)
         return self.exact_distribution(symbol, self.previous)
 
@@ -536,9 +493,9 @@ class OnlineSteps(Mechanism):
 
         With zones, that of it and the zone: 0 for states outside.
         """
-        if self._word is None:
-            return self.likelihood(str(output), self.previous)
-        return self._word.likelihood(output)  # type: ignore[arg-type]  # `ZonedWord` takes all
+        if isinstance(self._word, AdaptiveWord):
+            return self._word.likelihood(output)  # type: ignore[arg-type]  # `ZonedWord` takes all
+        return self.likelihood(str(output), self.previous)
 
     def _require_rows(self, instead: str) -> None:
         if self._tables is not None:
@@ -547,116 +504,3 @@ class OnlineSteps(Mechanism):
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise TypeError('an online mechanism has the state of a word: make another one, do not '
                         'copy it')
-
-
-def _stepper(
-        chain: Chain, targets: Targets | None, responses: dict[int, Response], width: int,
-        random: RandomBits | None) -> tuple[_Step, Callable[[str], None], Callable[[], str]]:
-    """
-    Return the functions (step, continue_from, previous) of one word.
-
-    Each state has a row, a list: its label, and, once a word has been there, what a step from it
-    needs: the draws for its number of successors, the rows of these from place 1 on, and for each
-    symbol the place of its target, 0 where there is none.
-
-    A step does the same for every symbol, and whether or not it takes the target: it draws a row
-    uniformly, puts it into place 0, looks up that of the target, and takes one of the two. Both
-    are touched either way: of many rows, one that was not used lately is slow to reach.
-    """
-    # Copies: were a label the caller's own object, its type would show that, and its time too.
-    rows: dict[str, list[Any]] = {state: [''.join(list(state))] for state in chain.states}
-    all_rows = None if chain.stores_edges else [None, *rows.values()]
-    index: dict[str | None, int] = {None: len(chain)}
-    index.update(chain.state_index)
-    if all_rows:  # the place of the target itself
-        index = {None: 0}
-        index.update((state, place) for place, state in enumerate(rows, 1))
-    draws: dict[int, RandomIntegers] = {}  # for each number of successors
-    made: list[list[Any]] = []
-    row: list[Any] = []
-
-    def make_ready(symbol: str | None) -> None:
-        """
-        Provide what a step from here has found missing.
-
-        :raises UnknownSymbolError: that is the symbol.
-        """
-        if symbol not in index:
-            raise UnknownSymbolError
-        if len(row) == 1:
-            make(row)
-        draws[len(row[2]) - 1].fill()
-
-    def make(row: list[Any]) -> None:
-        """Append to the row of a state what steps from it need."""
-        state = row[0]
-        choices = all_rows or [None, *[rows[successor] for successor in chain.successors(state)]]
-        places: Row | dict[int, int] | None = None
-        if targets is not None:
-            if len(made) == targets.kept_rows:
-                for other in made:
-                    del other[1:]
-                made.clear()
-            made.append(row)
-            places = targets.row(index[state])
-        elif not all_rows:
-            successors = [index[successor] for successor in chain.successors(state)]
-            places = (feasible_row(successors, len(chain)) if len(chain) <= DENSE_STATES
-                      else {position: place for place, position in enumerate(successors, 1)})
-        count = len(choices) - 1
-        if count not in draws:
-            response = responses[count]
-            draws[count] = RandomIntegers(width, response.limit, random, response.reader())
-        row += (draws[count].buffer.pop, choices, places)
-
-    # Three times the same step, as a call from one to another would double the time. The last line
-    # is written in the form whose time depends least on the symbol.
-
-    def step_to_any(symbol: str | None) -> Any:
-        nonlocal row
-        try:
-            _, pop, choices, _ = row
-            number, hit = pop()
-            choices[0] = choices[number]
-            row = (choices[0], choices[index[symbol]])[hit]
-            return row[0]
-        except (IndexError, KeyError, ValueError):
-            pass
-        make_ready(symbol)
-        return step_to_any(symbol)
-
-    def step_to_target(symbol: str | None) -> Any:
-        nonlocal row
-        try:
-            _, pop, choices, places = row
-            number, hit = pop()
-            choices[0] = choices[number]
-            row = (choices[0], choices[places[index[symbol]]])[hit]
-            return row[0]
-        except (IndexError, KeyError, ValueError):
-            pass
-        make_ready(symbol)
-        return step_to_target(symbol)
-
-    def step_to_feasible(symbol: str | None) -> Any:
-        nonlocal row
-        try:
-            _, pop, choices, places = row
-            number, hit = pop()
-            choices[0] = choices[number]
-            row = (choices[0], choices[places.get(index[symbol], 0)])[hit]
-            return row[0]
-        except (IndexError, KeyError, ValueError):
-            pass
-        make_ready(symbol)
-        return step_to_feasible(symbol)
-
-    def continue_from(previous: str) -> None:
-        nonlocal row
-        if previous is None or previous not in rows:
-            raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
-        row = rows[previous]
-
-    step = (step_to_any if all_rows else
-            step_to_feasible if targets is None and len(chain) > DENSE_STATES else step_to_target)
-    return step, continue_from, lambda: str(row[0])

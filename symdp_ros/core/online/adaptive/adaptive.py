@@ -69,13 +69,12 @@ the pairs within the radius of the guided policy: there symbols that are farther
 cell from which the fewest moves lead to them. A step takes O(models·edges·(delay + 1) +
 states·(cells + N·cells)) time, and as much memory.
 """
-from collections.abc import Callable, Iterator
-import copy
+from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
 from itertools import pairwise
 from math import exp
 import struct
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,23 +97,6 @@ _STATE = struct.Struct('<QI')             # ticks so far, position of the last r
 _MOST_TICKS = 2**62                       # that a state can have: the loops count in int64
 _MOST_BYTES = 2**32                       # of f in the window of a delay, or in one segment
 _NO_DRAWS = RandomIntegers(30, 1)        # while no signal is due: never filled
-
-
-class Loops(NamedTuple):
-    """The compiled loops, imported on first use."""
-
-    begin_at: Callable[..., None]
-    follow_routes: Callable[..., None]
-    plan: Callable[..., None]
-    predict: Callable[..., None]
-    predict_segment: Callable[..., None]
-    choose: Callable[..., int]
-    prepare: Callable[..., int]
-    take: Callable[..., tuple[int, int, int]]
-    draw: Callable[..., tuple[int, int, int, int, int]]
-    draw_in_zones: Callable[..., tuple[int, int, int, int, int]]
-    decode: Callable[..., float]
-    follow_choices: Callable[..., None]
 
 
 class AdaptiveTables:
@@ -216,12 +198,16 @@ class AdaptiveWord:
 
     def __init__(self, chain: Chain, tables: AdaptiveTables, delay: int | None,
                  random: RandomBits | None = None):
+        from symdp_ros.core.online.adaptive import decoding, signals
+
         n = len(chain)
         # Copies: were a label the caller's own object, its type would show that, and its time too.
         self._labels = [''.join(list(state)) for state in chain.states]
         self._index: dict[str | None, int] = {None: n}
         self._index.update(chain.state_index)
-        self._tables, self._loops, self._random = tables, _loops(), random
+        self._chain, self._tables, self._random = chain, tables, random
+        self._signal_loops: ModuleType = signals
+        self._report_loops: ModuleType = decoding
         self._initial = chain.state_index[chain.initial_state]
         self._delay = -1 if delay is None else delay
         self._draws_of: dict[int, RandomIntegers] = {}
@@ -275,13 +261,11 @@ class AdaptiveWord:
         position = self._initial if previous is None else self._index.get(previous)
         if position is None:
             raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
-        offsets, successors, weights, switch, *_, shares, _, _ = self._tables.arrays
-        begin, (_, kinds, _) = self._ring[0], self._window
-        self._loops.begin_at(position, self._tables.prior, offsets, successors, weights,
-                             self._work[0], begin)
+        begin, tables, mixed = self._ring[0], self._tables.arrays, self._work[0]
+        self._signal_loops.begin_at(position, self._tables.prior, tables, mixed, begin)
         for _ in range(self._report - 1):
-            self._loops.predict(begin, kinds[-1], 1, offsets, successors, weights, switch, shares,
-                                self._work[8], self._work[0], begin)
+            self._signal_loops.predict(begin, self._window.kinds[-1], 1, tables, self._work[8],
+                                       mixed, begin)
         self._whole = []
         self._begin(position)
 
@@ -349,27 +333,30 @@ class AdaptiveWord:
         :param offsets: as in `core.word_arrays`; words are begun from the initial state.
         :param bits: of the words.
         :return: positions of states, int64: the reports, for a word of n symbols (n − 1)·`reports`
-            + 1; who founded the cells, shape (total,); of each symbol, 1 where the signal is its
-            own cell, less the chance of that (0 where it has none): float64, shape (total,).
+            + 1, with zones n; who founded the cells, −1 − zone where only the zone was told, shape
+            (total,); of each symbol, 1 where the signal is its own cell, less the chance of that
+            (0 where it has none): float64, shape (total,).
         """
         signals, luck = np.empty(len(symbols), np.int64), np.empty(len(symbols))
-        each, found = self._signal // self._report, [np.empty(0, np.int64)]
-        for here, random in self._words(offsets, bits):
-            reports = np.empty((here.stop - here.start - 1) * each + 1, np.int64)
-            self._draw(symbols[here], signals[here], luck[here], reports, random)
+        zones, found = self._zones_of(symbols, offsets), [np.empty(0, np.int64)]
+        each = 1 if len(zones) else self._signal // self._report
+        for number, (begin, end) in enumerate(pairwise(offsets.tolist())):
+            if begin == end:
+                continue
+            self.reset()
+            here, reports = slice(begin, end), np.empty((end - begin - 1) * each + 1, np.int64)
+            self._draw(symbols[here], zones[here], signals[here], luck[here], reports,
+                       bits.stream(number))
             route = self._finish()
             reports[len(reports) - len(route):] = route
             found.append(reports)
         return np.concatenate(found), signals, luck
 
-    def _words(self, offsets: Ints, bits: WordBits) -> Iterator[tuple[slice, RandomBits]]:
-        """Begin each word that has symbols; yield where they are, and its bits."""
-        for number, (begin, end) in enumerate(pairwise(offsets.tolist())):
-            if begin < end:
-                self.reset()
-                yield slice(begin, end), bits.stream(number)
+    def _zones_of(self, symbols: Ints, offsets: Ints) -> Ints:
+        """Return the zone that is told with each symbol; shape (0,): none is."""
+        return np.empty(0, np.int64)
 
-    def _draw(self, symbols: Ints, signals: Ints, luck: Floats, reports: Ints,
+    def _draw(self, symbols: Ints, zones: Ints, signals: Ints, luck: Floats, reports: Ints,
               random: RandomBits) -> None:
         at = used = 0
         span, drawn = self._length * self._signal, np.empty(0, np.int64)
@@ -379,17 +366,11 @@ class AdaptiveWord:
             end = len(symbols)
             if self._delay < 0:
                 end = min(end, at + (span - self._count % span) // self._row)
-            draw, told = self._drawing
-            at, used, size, count, previous = draw(
-                at, end, self._size, self._count, self._previous, self._delay, symbols, *told,
+            at, used, size, count, previous = self._signal_loops.draw(
+                at, end, self._size, self._count, self._previous, self._delay, symbols, zones,
                 signals, luck, reports, drawn, used, self._tables.limits, self._tables.arrays,
                 self._word(), self._work)
             self._stand(count, previous, size)
-
-    @property
-    def _drawing(self) -> tuple[Callable[..., tuple[int, int, int, int, int]], tuple[Ints, ...]]:
-        """Return the loop that draws, and what it is told besides the symbols."""
-        return self._loops.draw, ()
 
     def _segment(self, length: int) -> _Segment:
         """Return room for so many rows of what signals, and zones, tell."""
@@ -409,14 +390,14 @@ class AdaptiveWord:
 
     def _take(self, place: int, reports: bool = True, zone: int = -1) -> str | None:
         """Take in a signal, and a zone: what it costs depends on these alone."""
-        size, previous, reported = self._loops.take(
+        size, previous, reported = self._signal_loops.take(
             place, zone, self._size, self._count, self._previous, self._delay, reports,
             self._tables.arrays, self._word(), self._work)
         self._stand(self._count + self._report, previous, size)
         if not reported:
             return None
         self._knows = True
-        return self._labels[previous]
+        return self._labels[int(previous)]
 
     def _stand(self, count: int, previous: int, size: int) -> None:
         """Take note of where the word stands; size 0: the cells are yet to be chosen."""
@@ -424,7 +405,7 @@ class AdaptiveWord:
             self._knows = False
         self._count, self._previous = count, previous
         if size == 0 and count % self._signal == 0:
-            size = self._loops.choose(
+            size = self._signal_loops.choose(
                 previous, self._delay == 0, self._ring[count % len(self._ring)],
                 self._tables.arrays, self._word_so_far, self._work)
         self._have(size)
@@ -457,10 +438,11 @@ class AdaptiveWord:
         whole = 0.0
         for begin, rows, kinds, sizes in self._segments():
             first = (begin - self._since) // self._report
-            whole = self._loops.decode(whole, begin, self._delay < 0, rows, kinds, sizes, tables,
-                                       after, here, later, now, found, choices[first:])
+            whole = self._report_loops.decode(
+                whole, begin, self._delay < 0, rows, kinds, sizes, tables, after, here, later, now,
+                found, choices[first:])
         route = np.empty(length, np.int64)
-        self._loops.follow_choices(self._previous, hops, heads, later, choices, route)
+        self._report_loops.follow_choices(self._previous, hops, heads, later, choices, route)
         return route
 
     @property
@@ -482,7 +464,7 @@ class AdaptiveWord:
             begin, kinds, sizes = self._whole[i]
             count = min(span, last + 1 - i * span)
             rows[0] = begin
-            self._loops.predict_segment(rows[:count], kinds, sizes, self._tables.arrays)
+            self._signal_loops.predict_segment(rows[:count], kinds, sizes, self._tables.arrays)
             yield i * span, rows[:count], kinds, sizes
 
     @property
@@ -518,21 +500,18 @@ class AdaptiveWord:
 
         :raises ChainError: that is no `state`; nothing changes.
         """
-        arrays: list[np.ndarray] = [self._ring, *self._window[1:], *self._chosen]
-        former, whole = copy.deepcopy(arrays), self._whole
-        stood, knew = (self._count, self._previous, self._size), self._knows
+        delay = None if self._delay < 0 else self._delay
+        other = type(self)(self._chain, self._tables, delay, self._random)
+        other._draws_of = self._draws_of
         try:
-            self._go_on(state)
+            other._go_on(state)
         except (ValueError, struct.error):
-            for i, array in enumerate(arrays):
-                array[:] = former[i]
-            self._whole, self._knows = whole, knew
-            self._stand(*stood)
             raise ChainError('these bytes are no state of such a mechanism') from None
+        vars(self).update(vars(other))
 
     def _go_on(self, state: bytes) -> None:
         """
-        Do what `restore` does.
+        Do what `restore` does, in a word that was just begun.
 
         :raises ValueError, struct.error: that is no state; the word is then in disorder.
         """
@@ -547,12 +526,10 @@ class AdaptiveWord:
                 or count >= _MOST_TICKS or count % self._report
                 or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6):
             raise ValueError
-        self._whole = []
         joint = self._ring[since % len(self._ring)]
         joint.fill(0.0)
         joint[:, models] = begin
         self._stand(since, previous, 0)
-        self._knows = False
         self._go_over(count, signals)
 
     def _go_over(self, count: int, signals: list[int]) -> None:
@@ -564,8 +541,9 @@ class AdaptiveWord:
             self._take(number, reports=False)
         since = self._count % (len(self._chosen[-1]) * self._report)
         if since and self._count >= self._delay * self._signal:
-            self._loops.plan(self._count - since, since // self._report, self._previous,
-                             self._delay, self._tables.arrays, self._word_so_far, self._work)
+            self._report_loops.plan(
+                self._count - since, since // self._report, self._previous, self._delay,
+                self._tables.arrays, self._word_so_far, self._work)
 
     def exact_distribution(self, symbol: str | None) -> dict[Any, Fraction]:
         """Return the next row, exactly: of the founders of the cells."""
@@ -590,12 +568,3 @@ class AdaptiveWord:
         found: Floats = np.where(codes == 1 + cells.index(position), own,
                                  np.where(codes == 0, uniform, other))
         return found
-
-
-@cache
-def _loops() -> Loops:
-    from symdp_ros.core.online.adaptive import decoding, signals
-
-    return Loops(signals.begin_at, signals.follow_routes, decoding.plan, signals.predict,
-                 signals.predict_segment, signals.choose, signals.prepare, signals.take,
-                 signals.draw, signals.draw_in_zones, decoding.decode, decoding.follow_choices)

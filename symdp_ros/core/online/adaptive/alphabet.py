@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The adaptive policy where all can follow all: a symbol is its own cell, and its own report."""
 from collections import deque
-from collections.abc import Callable
-from fractions import Fraction
 
+import numpy as np
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.online.direct import DirectWord
+from symdp_ros.core.online.response import Response
 from symdp_ros.errors import ChainError
 
 _BYTES = 4  # of a position
@@ -16,16 +17,14 @@ class AlphabetWord:
     """
     One word; nothing of its past helps to infer a symbol. Methods as of `AdaptiveWord`.
 
-    :param draws: draws one symbol.
-    :param distribution: of that draw, exactly, by symbol.
-    :param likelihood: of what is drawn, for each symbol.
+    :param drawn: draws the symbols, by this response.
     """
 
-    def __init__(self, chain: Chain, delay: int | None, draws: Callable[[str | None], str | None],
-                 distribution: Callable[[str | None], dict[str, Fraction]],
-                 likelihood: Callable[[str], Floats]):
-        self._chain, self._delay, self._draw = chain, delay, draws
-        self.exact_distribution, self.likelihood = distribution, likelihood
+    ticks_left = 0
+
+    def __init__(self, chain: Chain, delay: int | None, drawn: DirectWord, response: Response):
+        self._chain, self._delay, self._draw, self.tick = chain, delay, drawn.step, drawn.tick
+        self._response = response
         self.reset()
 
     def reset(self, previous: str | None = None) -> None:
@@ -54,7 +53,9 @@ class AlphabetWord:
         if self._delay is None or len(self._held) <= self._delay:
             return None
         self.previous = self._held.popleft()
-        likely = self.likelihood(self.previous)
+        response = self._response
+        likely = np.full(len(self._chain), response.a / response.total)
+        likely[self._chain.state_index[self.previous]] = response.b / response.total
         self.posterior = likely / likely.sum()
         return self.previous
 

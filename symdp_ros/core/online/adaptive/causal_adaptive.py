@@ -114,8 +114,6 @@ class CausalAdaptive(Causal):
                   random: RandomBits) -> tuple[ShortInts, Floats]:
         drawing, each = self.online.another(random=random), self.online.stride
         reports, _, luck = drawing.draw_with_luck(symbols, offsets)
-        if each == 1:
-            return reports, luck
         # Those of the symbols alone.
         lengths = np.diff(offsets)
         sizes = np.where(lengths > 0, (lengths - 1) * each + 1, 0)

@@ -31,8 +31,7 @@ def _end(joint: Floats, kinds: Numbers, size: int, shares: Floats, here: Floats,
 
 
 @compiled
-def _back(joint: Floats, kinds: Numbers, size: int, factor: float, offsets: Ints,
-          successors: ShortInts, weights: Weights, switch: Floats, shares: Floats, after: Floats,
+def _back(joint: Floats, kinds: Numbers, size: int, factor: float, tables: Any, after: Floats,
           here: Floats, found: Floats) -> float:
     """
     Put γ of a symbol into `found`, unnormalised; return its sum.
@@ -40,6 +39,7 @@ def _back(joint: Floats, kinds: Numbers, size: int, factor: float, offsets: Ints
     after, here: P[this signal and all later ones | m, s], but for a factor, of the next symbol and
     of this one.
     """
+    (offsets, successors, weights, switch), shares = tables[:4], tables[11]
     whole, keep, drawn = 0.0, switch[0, 0], switch[1]
     for s in range(len(joint)):
         found[s] = 0.0
@@ -88,14 +88,14 @@ def _reach(previous: int, moves: int, hops: Ints, heads: ShortInts, seen: Floats
 
 
 @compiled
-def _matches_to_come(whole: float, reached: Ints, few: bool, first: Ints, symbols: ShortInts,
-                     X: Weights, across: Weights, match: Floats, found: Floats, some: Ints,
-                     best: Floats, sums: Weights) -> None:
+def _matches_to_come(whole: float, reached: Ints, few: bool, tables: Any, found: Floats,
+                     some: Ints, best: Floats, sums: Weights) -> None:
     """
     Put into best[o] the expected X(o, s_t), for the states o that can be reached.
 
     few: whether these are few. (To count them would make sums depend on where a word goes on.)
     """
+    first, symbols, X, across, match = tables[6:11]
     count = 0
     for s in range(len(found)):
         some[count] = s
@@ -148,8 +148,7 @@ def plan(count: int, since: int, previous: int, delay: int, tables: Any, word: A
     :param since: how many of those reports have left: they are not chosen.
     :param previous: the report before.
     """
-    (offsets, successors, weights, switch, hops, heads, first, symbols, X, across, match, shares,
-     clock, zone_of) = tables
+    (hops, heads), (shares, clock, zone_of) = tables[4:6], tables[11:]
     ring, kinds, sizes, _, _, found = word[:6]
     planned, route = word[9:11]
     after, here, best, some, queue, levels = work[:6]
@@ -158,8 +157,8 @@ def plan(count: int, since: int, previous: int, delay: int, tables: Any, word: A
     row, kind = count % len(ring), row_of(count, clock, kinds)
     whole = _end(ring[row], kinds[kind], sizes[0, kind], shares, after, found)
     later, now = best[0], best[1]
-    _matches_to_come(whole, queue[:levels[ahead - since]], delay == 0, first, symbols, X, across,
-                     match, found, some, later, work[14])
+    _matches_to_come(whole, queue[:levels[ahead - since]], delay == 0, tables, found, some, later,
+                     work[14])
     if sizes[2, kind] > 0:
         for o in queue[:levels[ahead - since]]:
             if zone_of[o] == sizes[2, kind] - 1:
@@ -169,8 +168,8 @@ def plan(count: int, since: int, previous: int, delay: int, tables: Any, word: A
         if sizes[3, kind] > 0:  # what is known of s here does not depend on what was before
             after.fill(1.0)
         row, kind = tick % len(ring), row_of(tick, clock, kinds)
-        whole = _back(ring[row], kinds[kind], sizes[0, kind], 1.0 / whole, offsets, successors,
-                      weights, switch, shares, after, here, found)
+        whole = _back(ring[row], kinds[kind], sizes[0, kind], 1.0 / whole, tables, after, here,
+                      found)
         after, here = here, after
         if tick % clock[0] == 0:
             ahead -= 1
@@ -213,8 +212,7 @@ def decode(whole: float, begin: int, all_zones: bool, rows: Floats, kinds: Numbe
     after the t-th report of these. all_zones: whether the route has all zones that were told;
     else each is worth a match.
     """
-    offsets, successors, weights, switch, hops, heads = tables[:6]
-    shares, clock, zone_of = tables[11:]
+    (hops, heads), (shares, clock, zone_of) = tables[4:6], tables[11:]
     for t in range(len(rows) - 1, -1, -1):
         kind = row_of(begin + t, clock, kinds)
         ends, reports = whole == 0.0, (begin + t) % clock[0] == 0
@@ -222,8 +220,8 @@ def decode(whole: float, begin: int, all_zones: bool, rows: Floats, kinds: Numbe
             whole = _end(rows[t], kinds[kind], sizes[0, kind], shares, here, found)
             now.fill(0.0)
         else:
-            whole = _back(rows[t], kinds[kind], sizes[0, kind], 1.0 / whole, offsets, successors,
-                          weights, switch, shares, after, here, found)
+            whole = _back(rows[t], kinds[kind], sizes[0, kind], 1.0 / whole, tables, after, here,
+                          found)
         after[:] = here
         if sizes[3, kind] > 0:  # what is known of s here does not depend on what was before
             after.fill(1.0)

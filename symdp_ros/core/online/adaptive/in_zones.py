@@ -22,7 +22,7 @@ policy's proof says holds for any two symbols of one zone, and for an unknown on
 the one told last: the chances of one signal differ by a factor of at most e^{ε/k}. At most k
 factors differ: the ratio is at most e^ε. (At ε = 0 a word tells its zones, and nothing else.)
 """
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 import struct
 from typing import Any
@@ -31,7 +31,6 @@ import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveTables, AdaptiveWord
-from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Signal, Told
 from symdp_ros.errors import ChainError, UnknownSymbolError
 
@@ -51,7 +50,6 @@ class ZonedWord(AdaptiveWord):
         self._zone_of = dict(zip(chain.states, zone_of, strict=True))
         #: the numbers of the zone told last, and of that for which cells are ready
         self._zone = self._prepared = _NO_ZONE
-        self._told: Ints = np.empty(0, np.int64)
         self._kept: Numbers = np.empty(0, np.uint8)
         super().__init__(chain, tables, delay, random)
 
@@ -77,8 +75,9 @@ class ZonedWord(AdaptiveWord):
     def _prepare(self, zone: int) -> None:
         """Make the cells ready for a zone."""
         self._prepared = zone
-        self._have(self._loops.prepare(zone, self._count, self._previous, self._delay,
-                                       self._tables.arrays, self._word_so_far, self._work))
+        self._have(self._signal_loops.prepare(
+            zone, self._count, self._previous, self._delay, self._tables.arrays,
+            self._word_so_far, self._work))
 
     def _tell(self, place: int, zone: int, reports: bool = True) -> str | None:
         """Take in a signal, 0 for none, and the zone that is prepared."""
@@ -135,31 +134,7 @@ class ZonedWord(AdaptiveWord):
         """Return 0: with zones, each report has its symbol."""
         return 0
 
-    def _check_due(self) -> None:
-        pass
-
-    def draw(self, symbols: Ints, offsets: Ints, bits: WordBits) -> tuple[Ints, Ints, Floats]:
-        """
-        Draw signals as `AdaptiveWord.draw`, of words with a symbol for each report.
-
-        :return: the reports, and who founded the cells; −1 − (number of the zone) where only the
-            zone was told: both of shape (total,); and luck as there.
-        """
-        (reports, signals), luck = np.empty((2, len(symbols)), np.int64), np.empty(len(symbols))
-        zones = self._zones_of(symbols, offsets)
-        for here, random in self._words(offsets, bits):
-            self._told = zones[here]
-            self._draw(symbols[here], signals[here], luck[here], reports[here], random)
-            route = self._finish()
-            reports[here.stop - len(route):here.stop] = route
-        return reports, signals, luck
-
-    @property
-    def _drawing(self) -> tuple[Callable[..., tuple[int, int, int, int, int]], tuple[Ints, ...]]:
-        return self._loops.draw_in_zones, (self._told,)
-
     def _zones_of(self, symbols: Ints, offsets: Ints) -> Ints:
-        """Return the zone that is told with each symbol."""
         zone_of = self._tables.arrays[13]
         known, begins = symbols >= 0, np.zeros(len(symbols), np.bool_)
         begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
@@ -193,14 +168,6 @@ class ZonedWord(AdaptiveWord):
     def _integers(self, count: int, since: int) -> int:
         reports: int = (count - since) // self._report
         return 2 * reports
-
-    def restore(self, state: bytes) -> None:
-        stood = self._zone, self._start
-        try:
-            super().restore(state)
-        except ChainError:
-            self._zone, self._start = stood
-            raise
 
     def _go_on(self, state: bytes) -> None:
         n = len(self._posterior)

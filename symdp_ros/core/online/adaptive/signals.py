@@ -33,10 +33,11 @@ from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
-from symdp_ros.core.compiled.compiling import compiled, ZERO
+from symdp_ros.core.compiled.compiling import compiled
 from symdp_ros.core.online.adaptive.decoding import report, row_of
 from symdp_ros.core.online.adaptive.lanes import follow, mix, total
 from symdp_ros.core.online.targets import Codes
+from symdp_ros.core.online.values import clear, spread
 
 CELLS = 12          # up to which every number of cells is tried; after them only the largest
 MOST_CELLS = 1024
@@ -48,9 +49,9 @@ _TIE = 1e-12
 
 
 @compiled
-def begin_at(state: int, prior: Floats, offsets: Ints, successors: ShortInts, weights: Weights,
-             mixed: Floats, after: Floats) -> None:
+def begin_at(state: int, prior: Floats, tables: Any, mixed: Floats, after: Floats) -> None:
     """Put into `after` f of the first symbol of a word that begins at a state."""
+    offsets, successors, weights = tables[:3]
     mixed[state] = prior
     after.fill(0.0)
     for e in range(offsets[state], offsets[state + 1]):
@@ -58,10 +59,10 @@ def begin_at(state: int, prior: Floats, offsets: Ints, successors: ShortInts, we
 
 
 @compiled
-def predict(joint: Floats, kinds: Numbers, size: int, offsets: Ints, successors: ShortInts,
-            weights: Weights, switch: Floats, shares: Floats, chances: Floats, mixed: Floats,
-            after: Floats) -> None:
+def predict(joint: Floats, kinds: Numbers, size: int, tables: Any, chances: Floats,
+            mixed: Floats, after: Floats) -> None:
     """Put into `after` (it may be `joint`) what f becomes by a signal, the switch, and a move."""
+    (offsets, successors, weights, switch), shares = tables[:4], tables[11]
     whole = 0.0
     for s in range(len(joint)):
         chances[s] = total(joint, s) * shares[kinds[s], size]
@@ -93,16 +94,14 @@ def begin_again(joint: Floats, kinds: Numbers, switch: Floats) -> int:
 @compiled
 def predict_segment(rows: Floats, kinds: Numbers, sizes: Ints, tables: Any) -> None:
     """Put into `rows` f of each tick of a segment, from the first one, which is there."""
-    offsets, successors, weights, switch, shares, clock = (
-        tables[0], tables[1], tables[2], tables[3], tables[11], tables[12])
+    switch, clock = tables[3], tables[12]
     mixed, chances = np.empty_like(rows[0]), np.empty(rows.shape[1])
     for t in range(len(rows)):
         place = t // clock[2] if t % clock[2] == 0 else len(kinds) - 1
         if sizes[3, place] != 0:
             begin_again(rows[t], kinds[place], switch)
         if t + 1 < len(rows):
-            predict(rows[t], kinds[place], sizes[0, place], offsets, successors, weights, switch,
-                    shares, chances, mixed, rows[t + 1])
+            predict(rows[t], kinds[place], sizes[0, place], tables, chances, mixed, rows[t + 1])
 
 
 @compiled
@@ -124,8 +123,8 @@ def _believe_inside(belief: Floats, joint: Floats, inside: Numbers, some: Ints,
     Return how many states are in `some`, those that count in the choice, and in `members`.
     """
     whole, count, states = 0.0, 0, 0
+    belief.fill(0.0)
     for s in range(len(joint)):
-        belief[s] = 0.0
         if inside[s] > 0:
             belief[s] = total(joint, s)
             whole += belief[s]
@@ -168,26 +167,6 @@ def _most_probable(belief: Floats, states: Ints | ShortInts, founders: Ints) -> 
             i -= 1
         founders[i] = s
     return count
-
-
-@compiled
-def _spread(c: int, first: Ints, symbols: ShortInts, X: Weights, match: Floats,
-            row: Weights) -> Weights:
-    """Return X(c, ·), shape (states,): of the table, or in `row`, which is 0 before."""
-    if len(symbols) == 0:
-        return X[first[c]:first[c + 1]]
-    for i in range(first[c], first[c + 1]):
-        row[symbols[i]] = X[i]
-    row[c] = match[c]
-    return row
-
-
-@compiled
-def _clear(c: int, first: Ints, symbols: ShortInts, row: Weights) -> None:
-    if len(symbols) > 0:
-        for i in range(first[c], first[c + 1]):
-            row[symbols[i]] = 0.0
-        row[c] = 0.0
 
 
 @compiled
@@ -267,10 +246,10 @@ def choose(previous: int, at_once: bool, joint: Floats, tables: Any, word: Any,
         known[i], own[i], cells[i] = belief[some[i]], 0.0, 0
     for again in range(2 if at_once else 1):
         for j in range(count):
-            values = _spread(founders[j], first, symbols, X, match, row)
+            values = spread(founders[j], first, symbols, X, match, row)
             for i in range(states):
                 near[j, i] = values[some[i]]
-            _clear(founders[j], first, symbols, row)
+            clear(founders[j], first, symbols, row)
             if at_once:
                 sums[0, j] = 0.0
                 for i in range(states):
@@ -313,12 +292,12 @@ def _fill(size: int, founders: Ints, hops: Ints, heads: ShortInts, first: Ints,
     codes.fill(0)
     own.fill(0.0)
     for j in range(size):
-        values = _spread(founders[j], first, symbols, X, match, row)
+        values = spread(founders[j], first, symbols, X, match, row)
         for s in range(len(own)):  # without a branch: several at a time
             joins = values[s] > own[s] + _TIE
             own[s] = values[s] if joins else own[s]
             codes[s] = np.uint32(j + 1) if joins else codes[s]
-        _clear(founders[j], first, symbols, row)
+        clear(founders[j], first, symbols, row)
     end = 0
     for s in range(len(own)):
         queue[end] = s
@@ -369,8 +348,7 @@ def take(place: int, zone: int, size: int, count: int, previous: int, delay: int
     :return: the number of cells of the next signal, 0 where none is drawn next; the report;
         whether there is one.
     """
-    offsets, successors, weights, switch, hops, heads = tables[:6]
-    shares, clock, zone_of = tables[11:]
+    (switch, hops, heads), (clock, zone_of) = tables[3:6], tables[12:]
     ring, kinds, sizes, codes, _, _, ahead, inside, ready = word[:9]
     mixed, known = work[0], work[8]
     if count % clock[2] == 0:
@@ -400,8 +378,8 @@ def take(place: int, zone: int, size: int, count: int, previous: int, delay: int
         previous, reported = report(count, previous, delay, tables, word, work), 1
     for tick in range(count, count + clock[0]):
         here = row_of(tick, clock, kinds)
-        predict(ring[tick % len(ring)], kinds[here], sizes[0, here], offsets, successors, weights,
-                switch, shares, known, mixed, ring[(tick + 1) % len(ring)])
+        predict(ring[tick % len(ring)], kinds[here], sizes[0, here], tables, known, mixed,
+                ring[(tick + 1) % len(ring)])
     count += clock[0]
     size = 0
     if len(zone_of) > 0:
@@ -428,76 +406,46 @@ def _place(draw: int, weight: int, cut: int, cell: int) -> int:
 
 
 @compiled
-def _luck(place: int, cell: int, chance: float) -> float:
-    """Return what is noted of a draw: its mean is 0, whatever was drawn before."""
-    return (int(place == cell) - chance) * int(cell > 0)
-
-
-@compiled
 def draw(at: int, end: int, size: int, count: int, previous: int, delay: int, drawn_for: Ints,
-         signals: Ints, luck: Floats, reports: Ints, drawn: Ints, used: int, limits: Ints,
-         tables: Any, word: Any, work: Any) -> tuple[int, int, int, int, int]:
+         zones: Ints, signals: Ints, luck: Floats, reports: Ints, drawn: Ints, used: int,
+         limits: Ints, tables: Any, word: Any, work: Any) -> tuple[int, int, int, int, int]:
     """
     Draw the signals for some symbols of a word, until draws are missing.
 
+    zones     (·,)        of each symbol, the number of its zone; (0,): there are none
+    signals   (·,)        who founded the cell drawn; −1 − zone where only the zone is told
     luck      (·,)        of each symbol, 1 where its own cell is drawn, less the chance of that;
-                          0 where it has none
+                          0 where it has none: of mean 0, whatever was drawn before
     drawn     (·,)        random integers, of which so many are used
     limits    (·, 3)      by the number of cells: limit, weight, cut (`core.online.response`)
 
     Return (at, used, size, count, previous) at the end.
     """
-    codes, founders, shares, clock = word[3], word[4], tables[11], tables[12]
-    while at < end:
-        used = _next_draw(drawn, used, limits[size, 0])
-        if used == len(drawn):
-            break
-        cell = np.int64(codes[drawn_for[at]])
-        place = _place(drawn[used], limits[size, 1], limits[size, 2], cell)
-        used += 1
-        signals[at] = founders[place - 1]
-        luck[at] = _luck(place, cell, shares[1, size])
-        at += 1
-        until = count + (clock[1] if at < len(drawn_for) else clock[0])
-        while count < until:
-            size, previous, reported = take(place, ZERO, size, count, previous, delay, True,
-                                            tables, word, work)
-            if reported == 1:
-                reports[count // clock[0] - delay * (clock[1] // clock[0])] = previous
-            count += clock[0]
-    return at, used, size, count, previous
-
-
-@compiled
-def draw_in_zones(at: int, end: int, size: int, count: int, previous: int, delay: int,
-                  drawn_for: Ints, zones: Ints, signals: Ints, luck: Floats, reports: Ints,
-                  drawn: Ints, used: int, limits: Ints, tables: Any, word: Any,
-                  work: Any) -> tuple[int, int, int, int, int]:
-    """
-    As `draw`, of a word with a symbol for each report, and the number of its zone.
-
-    Put into `signals` who founded the cell, and −1 − zone where only the zone is told.
-    """
     codes, founders, ready, shares, clock = word[3], word[4], word[8], tables[11], tables[12]
     while at < end:
-        zone = zones[at]
-        if zone != ready[0]:
-            size = prepare(zone, count, previous, delay, tables, word, work)
-        place = 0
+        zone, place, until = 0, 0, count + clock[0]
+        if len(zones) > 0:
+            zone = zones[at]
+            if zone != ready[0]:
+                size = prepare(zone, count, previous, delay, tables, word, work)
+        elif at + 1 < len(drawn_for):  # with zones, there is a symbol for each report
+            until = count + clock[1]
         signals[at], luck[at] = -1 - zone, 0.0
         if size > 0:
-            used = _next_draw(drawn, used, limits[size, 0])
+            while used < len(drawn) and drawn[used] >= limits[size, 0]:  # rejected
+                used += 1
             if used == len(drawn):
                 break
             cell = np.int64(codes[drawn_for[at]])
             place = _place(drawn[used], limits[size, 1], limits[size, 2], cell)
             used += 1
             signals[at] = founders[place - 1]
-            luck[at] = _luck(place, cell, shares[1, size])
+            luck[at] = (int(place == cell) - shares[1, size]) * int(cell > 0)
         at += 1
-        size, previous, reported = take(place, zone, size, count, previous, delay, True, tables,
-                                        word, work)
-        if reported == 1:
-            reports[count // clock[0] - delay * (clock[1] // clock[0])] = previous
-        count += clock[0]
+        while count < until:
+            size, previous, reported = take(place, zone, size, count, previous, delay, True,
+                                            tables, word, work)
+            if reported == 1:
+                reports[count // clock[0] - delay * (clock[1] // clock[0])] = previous
+            count += clock[0]
     return at, used, size, count, previous

@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""One word whose draws are published: what is drawn depends on s_t and o_{t−1} alone."""
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeAlias
+
+from symdp_ros.core.annotations import Floats, RandomBits
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.draws.randomness import RandomIntegers
+from symdp_ros.core.online.response import Response
+from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
+from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
+
+_POSITION = 4  # bytes
+_Step: TypeAlias = Callable[[str | None], str | None]
+
+
+class DirectWord:
+    """
+    The word of a policy that has targets. Methods as of `AdaptiveWord`.
+
+    :param targets: their table; None: the target of a symbol is the symbol itself.
+    :param responses: the `Response` for each number of successors, of draws of so many bits.
+    """
+
+    posterior: Floats | None = None
+    ticks_left = 0
+
+    def __init__(self, chain: Chain, targets: Targets | None, responses: dict[int, Response],
+                 width: int, random: RandomBits | None = None):
+        self._chain = chain
+        # A closure: a sixth faster than a method whose state is in self.
+        self.step, self._continue, self._previous = _stepper(
+            chain, targets, responses, width, random)
+        self.reset()
+
+    @property
+    def previous(self) -> str:
+        return self._previous()
+
+    def reset(self, previous: str | None = None) -> None:
+        self._continue(self._chain.initial_state if previous is None else previous)
+
+    def advance(self, output: Any) -> str:
+        chain = self._chain
+        if not isinstance(output, str) or output not in chain.state_index or (
+                chain.stores_edges and output not in chain.successors(self.previous)):
+            raise ChainError(f'{output!r} cannot follow {self.previous!r}',
+                             state=output if isinstance(output, str) else None)
+        self._continue(output)
+        return str(output)
+
+    def tick(self) -> NoReturn:
+        raise ConfigurationError('without a symbol nothing can be published: with the policy '
+                                 'adaptive, on a map, it can', setting='policy')
+
+    def finish(self) -> list[str]:
+        self.reset()
+        return []
+
+    @property
+    def state(self) -> bytes:
+        return self._chain.state_index[self.previous].to_bytes(_POSITION, 'little')
+
+    def restore(self, state: bytes) -> None:
+        position = int.from_bytes(state, 'little')
+        if len(state) != _POSITION or position >= len(self._chain):
+            raise ChainError('these bytes are no state of such a mechanism')
+        self._continue(self._chain.states[position])
+
+
+def _stepper(
+        chain: Chain, targets: Targets | None, responses: dict[int, Response], width: int,
+        random: RandomBits | None) -> tuple[_Step, Callable[[str], None], Callable[[], str]]:
+    """
+    Return the functions (step, continue_from, previous) of one word.
+
+    Each state has a row, a list: its label, and, once a word has been there, what a step from it
+    needs: the draws for its number of successors, the rows of these from place 1 on, and for each
+    symbol the place of its target, 0 where there is none.
+
+    A step does the same for every symbol, and whether or not it takes the target: it draws a row
+    uniformly, puts it into place 0, looks up that of the target, and takes one of the two. Both
+    are touched either way: of many rows, one that was not used lately is slow to reach.
+    """
+    # Copies: were a label the caller's own object, its type would show that, and its time too.
+    rows: dict[str, list[Any]] = {state: [''.join(list(state))] for state in chain.states}
+    all_rows = None if chain.stores_edges else [None, *rows.values()]
+    index: dict[str | None, int] = {None: len(chain)}
+    index.update(chain.state_index)
+    if all_rows:  # the place of the target itself
+        index = {None: 0}
+        index.update((state, place) for place, state in enumerate(rows, 1))
+    draws: dict[int, RandomIntegers] = {}  # for each number of successors
+    made: list[list[Any]] = []
+    row: list[Any] = []
+
+    def make_ready(symbol: str | None) -> None:
+        """
+        Provide what a step from here has found missing.
+
+        :raises UnknownSymbolError: that is the symbol.
+        """
+        if symbol not in index:
+            raise UnknownSymbolError
+        if len(row) == 1:
+            make(row)
+        draws[len(row[2]) - 1].fill()
+
+    def make(row: list[Any]) -> None:
+        """Append to the row of a state what steps from it need."""
+        state = row[0]
+        choices = all_rows or [None, *[rows[successor] for successor in chain.successors(state)]]
+        places: Row | dict[int, int] | None = None
+        if targets is not None:
+            if len(made) == targets.kept_rows:
+                for other in made:
+                    del other[1:]
+                made.clear()
+            made.append(row)
+            places = targets.row(index[state])
+        elif not all_rows:
+            successors = [index[successor] for successor in chain.successors(state)]
+            places = (feasible_row(successors, len(chain)) if len(chain) <= DENSE_STATES
+                      else {position: place for place, position in enumerate(successors, 1)})
+        count = len(choices) - 1
+        if count not in draws:
+            response = responses[count]
+            draws[count] = RandomIntegers(width, response.limit, random, response.reader())
+        row += (draws[count].buffer.pop, choices, places)
+
+    # Three times the same step, as a call from one to another would double the time. The last line
+    # is written in the form whose time depends least on the symbol.
+
+    def step_to_any(symbol: str | None) -> Any:
+        nonlocal row
+        try:
+            _, pop, choices, _ = row
+            number, hit = pop()
+            choices[0] = choices[number]
+            row = (choices[0], choices[index[symbol]])[hit]
+            return row[0]
+        except (IndexError, KeyError, ValueError):
+            pass
+        make_ready(symbol)
+        return step_to_any(symbol)
+
+    def step_to_target(symbol: str | None) -> Any:
+        nonlocal row
+        try:
+            _, pop, choices, places = row
+            number, hit = pop()
+            choices[0] = choices[number]
+            row = (choices[0], choices[places[index[symbol]]])[hit]
+            return row[0]
+        except (IndexError, KeyError, ValueError):
+            pass
+        make_ready(symbol)
+        return step_to_target(symbol)
+
+    def step_to_feasible(symbol: str | None) -> Any:
+        nonlocal row
+        try:
+            _, pop, choices, places = row
+            number, hit = pop()
+            choices[0] = choices[number]
+            row = (choices[0], choices[places.get(index[symbol], 0)])[hit]
+            return row[0]
+        except (IndexError, KeyError, ValueError):
+            pass
+        make_ready(symbol)
+        return step_to_feasible(symbol)
+
+    def continue_from(previous: str) -> None:
+        nonlocal row
+        if previous is None or previous not in rows:
+            raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
+        row = rows[previous]
+
+    step = (step_to_any if all_rows else
+            step_to_feasible if targets is None and len(chain) > DENSE_STATES else step_to_target)
+    return step, continue_from, lambda: str(row[0])
