@@ -228,6 +228,8 @@ def _sha256(file: Any) -> str:
 
 #: Where an archive lies.
 Place: TypeAlias = Path | Remote
+#: What changes when a file does.
+Stamp: TypeAlias = tuple[int, int, int]
 
 
 def place_of(name: str) -> Place:
