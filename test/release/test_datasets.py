@@ -174,7 +174,8 @@ def timed(walks, spans, path=None, type_=None, subjects=None):
 @pytest.mark.parametrize('spans, most', [
     ([(0, 9), (10, 19), (20, 29)], 1), ([(0, 9), (9, 19), (20, 29)], 2),
     ([(0, 29), (10, 12), (20, 29), (11, 21)], 3), ([(5, 5)] * 4, 4), ([(3, 1), (2, 2)], 2)])
-@pytest.mark.parametrize('type_', [pa.int64(), pa.timestamp('ms'), pa.timestamp('us', 'UTC')])
+@pytest.mark.parametrize('type_', [pa.timestamp('us', 'UTC'), *(
+    pytest.param(type_, marks=pytest.mark.thorough) for type_ in (pa.int64(), pa.timestamp('ms')))])
 def test_routes_that_overlap_in_time_are_charged_as_often(walks, spans, most, type_):
     """ε for each of the most routes that show one moment, as `charge: route` is for all."""
     walks.sizes = {'batch_rows': 2}

@@ -28,7 +28,7 @@ each is charged for its own, in one transaction: all are, or none.
 The ledger does not store the release of an archive, which may be very large: a release that is no
 longer at its path is refused a second time, and not drawn again.
 """
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -79,6 +79,7 @@ class ArchiveSource:
     random: 'RandomBits | None' = None
     sizes: Sizes = Sizes()
     program: str = 'symdp_ros'
+    on_subjects: Callable[[Collection[str]], None] = lambda subjects: None
     length: int = field(default=0, init=False)
     logs: Mapping[str, Span] | None = field(default=None, init=False)
     losses: dict[str, Loss] | None = field(default=None, init=False)
@@ -135,6 +136,7 @@ class ArchiveSource:
         if self.is_charged and survey.subjects:
             self.losses = {subject: self._loss_of(bound, count, most) for (subject, count), most
                            in zip(survey.subjects.items(), at_once, strict=True)}
+            self.on_subjects(self.losses)
         return self._loss
 
     def _loss_of(self, bound: str, routes: int, at_once: int) -> Loss:
@@ -166,6 +168,7 @@ def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
                     allow_unknown: float | None = None,
                     engine: str = 'local', scheduler: str = '',
                     on_rows: Callable[[int, int], None] = lambda rows, total: None,
+                    on_subjects: Callable[[Collection[str]], None] = lambda subjects: None,
                     on_choice: Callable[[str], None] = lambda text: None,
                     random: 'RandomBits | None' = None, sizes: Sizes = Sizes(),
                     program: str = 'symdp_ros', **keeping: Any) -> Report:
@@ -178,6 +181,7 @@ def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
         part files.
     :param scheduler: the address of the engine; '': it is started on this machine.
     :param on_rows: called with the number of rows of each part that is ready, and of the archive.
+    :param on_subjects: called with the subjects that the archive names, before any is charged.
     :param on_choice: as in `mechanisms.Mechanisms`.
     :param allow_unknown, random: as of `engine.Releaser`.
     :param sizes: of what is read, drawn and written at a time.
@@ -191,7 +195,7 @@ def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
     source = ArchiveSource(
         settings, log, Mechanisms(settings, random, on_choice),
         Moves.of(settings.chain, stays_only=True), allow_unknown, subject, ledger is not None,
-        engine, scheduler, on_rows, random, sizes, program)
+        engine, scheduler, on_rows, random, sizes, program, on_subjects)
     with Publisher(settings, output.parent, ledger=ledger, subject=subject,
                    **keeping) as publisher:
         outbox = publisher.outbox

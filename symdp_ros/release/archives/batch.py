@@ -17,7 +17,7 @@ a file of mode 0600, and is deleted when all is drawn.
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 import json
 import os
@@ -58,8 +58,7 @@ class ReleaseKey:
 
         :param random: for tests, where it is drawn from; None: the operating system.
         """
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-        with open(descriptor, 'wb') as file:
+        with open(path, 'xb', opener=partial(os.open, mode=0o600)) as file:
             file.write(os.urandom(KEY_BYTES) if random is None else random.getrandbits(
                 8 * KEY_BYTES).to_bytes(KEY_BYTES, 'little'))
         return cls(settings, path)

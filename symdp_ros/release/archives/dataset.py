@@ -91,9 +91,6 @@ class Dataset:
             raise LogError(f'some of its files have stamps ({columns.stamp!r}), and others do not',
                            path=str(path))
 
-    def __repr__(self) -> str:
-        return f'<Dataset {str(self.path)!r}>'
-
     def _opened(self, name: str) -> DatasetFile:
         path = self.path / name if name else self.path
         with Archive(path, self.columns, self.sizes) as archive:

@@ -143,16 +143,13 @@ class Archive:
         if problem is not None:
             raise LogError(problem, path=str(path))
         if unchanged is not None:
-            self.check_unchanged(unchanged)
+            check_unchanged(path, unchanged)
         self._reader = _IDLE.pop() if _IDLE else _Reader()
         self._is_busy = False
         [(self.rows, self.has_stamps, schema)] = self._answers('open', path, columns, sizes)
         pyarrow, _ = parquet()
         self.schema = pyarrow.ipc.read_schema(pyarrow.py_buffer(schema))
         self.has_subjects = len(reading.keys_in(self.schema, columns)) > 1
-
-    def __repr__(self) -> str:
-        return f'<Archive {str(self.path)!r}>'
 
     def __enter__(self) -> 'Archive':
         return self
@@ -163,14 +160,9 @@ class Archive:
         else:
             _IDLE.append(self._reader)
 
-    def check_unchanged(self, stamp: Stamp | None = None) -> None:
-        """
-        Check that the file is unchanged.
-
-        :param stamp: of the file before; None: when it was opened.
-        :raises LogError: it was changed.
-        """
-        check_unchanged(self.path, self.stamp if stamp is None else stamp)
+    def check_unchanged(self) -> None:
+        """Check that the file is as it was when it was opened; raise LogError."""
+        check_unchanged(self.path, self.stamp)
 
     def chunks(self, *, position_of: Mapping[str, int], first: int = 0, end: int | None = None,
                start: int | None = None) -> Iterator[Chunk]:

@@ -25,6 +25,7 @@ from symdp_ros.release.inspection import MOST_NAMES, Moves
 _MEMORY = 4 << 30  # bytes that the process may take beyond its libraries
 _MOST_VALUES = 100_000  # different unknown ones that are counted by name
 _REQUEST = 8 << 20  # bytes
+_TEXTS = 'string large_string'
 _SORT = 'sort the archive by route and position'
 
 
@@ -217,9 +218,14 @@ class _File:
             row += len(batch)
             child.extend_time()
         cuts += [row] * (len(wanted) - len(cuts))
+        if timed:  # of each route, of which a batch may hold a part
+            least, most, is_begin, whose = map(np.concatenate, spans)
+            first = np.flatnonzero(is_begin)
+            stamps = np.stack([np.minimum.reduceat(least, first), np.maximum.reduceat(most, first),
+                               whose.astype(np.int64)], axis=1)
         yield (order.start, max(longest, row - last), routes, tuple(cuts),
                {name: counts[number] for name, number in numbers.items()},
-               _spans(*map(np.concatenate, spans)).tobytes() if timed else None)
+               stamps if timed else None)
 
     def chunks(self, position_of: Mapping[str, int], first: int, end: int,
                start: int | None) -> Iterator[tuple[Any, ...]]:
@@ -317,18 +323,6 @@ def _stream(batches: Sequence[Any]) -> Any:
     return sink.getvalue()
 
 
-def _spans(least: Ints, most: Ints, begins: npt.NDArray[np.bool_], whose: Ints) -> Ints:
-    """
-    Return `Survey.spans`, from the extremes of the stamps of each part of a route in a batch.
-
-    :param begins: whether the part begins a route.
-    :param whose: of each route, the number of its subject.
-    """
-    routes = np.flatnonzero(begins)
-    return np.stack([np.minimum.reduceat(least, routes), np.maximum.reduceat(most, routes),
-                     whose.astype(np.int64)], axis=1)
-
-
 class StatePositions:
     """
     From symbols to the positions of states.
@@ -346,10 +340,8 @@ class StatePositions:
 
     def of(self, symbols: Any) -> npt.NDArray[Any]:
         """Return the state of each symbol of a column."""
-        pyarrow = self._pyarrow
-        if not pyarrow.types.is_dictionary(symbols.type):
-            symbols = symbols.dictionary_encode()
-        known = pyarrow.compute.index_in(symbols.dictionary.cast(pyarrow.string()), self._values)
+        symbols, names = self._coded(symbols)
+        known = self._pyarrow.compute.index_in(names, self._values)
         codes = np.append(self._states[known.fill_null(-1).to_numpy(zero_copy_only=False)], -1)
         indices = symbols.indices.fill_null(-1) if symbols.null_count else symbols.indices
         found: npt.NDArray[Any] = np.take(codes.astype(self._states.dtype),
@@ -358,15 +350,18 @@ class StatePositions:
 
     def others(self, symbols: Any) -> Iterator[tuple[str | None, int]]:
         """Yield the values that are not listed, and how often each; None: null in a dictionary."""
-        pyarrow = self._pyarrow
-        if not pyarrow.types.is_dictionary(symbols.type):
-            symbols = symbols.dictionary_encode()
-        values = symbols.dictionary.cast(pyarrow.string())
-        known = pyarrow.compute.is_in(values, self._values).to_numpy(zero_copy_only=False)
+        symbols, names = self._coded(symbols)
+        known = self._pyarrow.compute.is_in(names, self._values).to_numpy(zero_copy_only=False)
         counts = np.bincount(symbols.indices.drop_null().to_numpy(), minlength=len(known))
         for i in np.flatnonzero(~known & (counts > 0)):
-            value = values[i].cast(pyarrow.binary()).as_py()
+            value = names[i].cast(self._pyarrow.binary()).as_py()
             yield value if value is None else value.decode(errors='replace'), int(counts[i])
+
+    def _coded(self, symbols: Any) -> tuple[Any, Any]:
+        """Return a column as a dictionary, and the values in that as strings."""
+        if not self._pyarrow.types.is_dictionary(symbols.type):
+            symbols = symbols.dictionary_encode()
+        return symbols, symbols.dictionary.cast(self._pyarrow.string())
 
 
 class RouteOrder:
@@ -533,33 +528,29 @@ def released_schema(schema: Any, columns: Columns) -> Any:
             raise LogError(f'it must have one column {name!r}: add it, or name the columns that '
                            'it has (--route-key, --position-key, --symbol-key, --subject-key, '
                            '--stamp-key)')
-    for name in keys_in(schema, columns):
+    def type_of(name: str, kinds: str, problem: str) -> Any:
         type_ = _plain(schema.field(name).type)
-        if not types.is_integer(type_) and not _is_text(type_):
-            raise LogError(f'the column {name!r} holds neither strings nor integers: convert it')
-        fields.append((name, type_ if types.is_integer(type_) else text))
+        if not any(getattr(types, f'is_{kind}')(type_) for kind in kinds.split()):
+            raise LogError(f'the column {name!r} {problem}: convert it')
+        return type_
+
+    for name in keys_in(schema, columns):
+        type_ = type_of(name, f'integer {_TEXTS}', 'holds neither strings nor integers')
+        fields.append((name, text if _is_text(type_) else type_))
     position = schema.field(columns.position).type
     if not types.is_integer(position):
         raise LogError(f'the column {columns.position!r} does not hold integers: convert it')
     if columns.stamp in schema.names:
-        type_ = _plain(schema.field(columns.stamp).type)
-        if not types.is_integer(type_) and not types.is_timestamp(type_):
-            raise LogError(f'the column {columns.stamp!r} holds neither times nor integers: '
-                           'convert it, or name another one (--stamp-key)')
-    symbol = _plain(schema.field(columns.symbol).type)
-    if not (_is_text(symbol) or types.is_integer(symbol) or types.is_boolean(symbol)
-            or types.is_null(symbol)):
-        raise LogError(f'the column {columns.symbol!r} holds neither strings, integers nor '
-                       'booleans: convert it')
+        type_of(columns.stamp, 'integer timestamp', 'holds neither times nor integers: name '
+                'another one (--stamp-key), or')
+    type_of(columns.symbol, f'integer boolean null {_TEXTS}',
+            'holds neither strings, integers nor booleans')
     fields += [(columns.position, position), (columns.symbol, text)]
     for name in columns.keep:
         if schema.names.count(name) != 1:
             raise LogError(f'it must have one column {name!r}, which is to be kept (--keep)')
-        # A dictionary may hold values of rows that are not released.
-        type_ = _plain(schema.field(name).type)
-        if not (_is_text(type_) or types.is_boolean(type_) or types.is_integer(type_)
-                or types.is_floating(type_) or types.is_timestamp(type_)):
-            raise LogError(f'the column {name!r} cannot be kept: it holds neither texts, numbers, '
-                           'booleans nor times: convert it')
-        fields.append((name, type_))
+        # Not as a dictionary, which may hold values of rows that are not released.
+        fields.append((name, type_of(
+            name, f'boolean integer floating timestamp {_TEXTS}',
+            'cannot be kept: it holds neither texts, numbers, booleans nor times')))
     return pyarrow.schema(fields)
