@@ -115,8 +115,8 @@ def privatized(chunks: Iterable[Chunk], settings: 'ReleaseSettings', key: bytes,
 def _drawn(chunk: Chunk, settings: 'ReleaseSettings', names: npt.NDArray[np.uint8],
            key: bytes) -> ShortInts:
     """Return private symbols for the routes of a chunk, which have these names."""
-    return _mechanism(settings).privatize_many(chunk.states.astype(np.int32), chunk.offsets,
-                                                 WordBits(names, key))
+    return _mechanism(settings).privatize_many(
+        chunk.states.astype(np.int32), chunk.offsets, WordBits(names, key))
 
 
 @lru_cache(maxsize=8)

@@ -204,9 +204,9 @@ class _File:
             else:
                 whose = [0] * len(begins)
             if timed:
-                stamps, edges = _stamps(batch.column(self._columns.stamp)), np.union1d(0, begins)
+                times, edges = _stamps(batch.column(self._columns.stamp)), np.union1d(0, begins)
                 for found, part in zip(spans, (
-                        np.minimum.reduceat(stamps, edges), np.maximum.reduceat(stamps, edges),
+                        np.minimum.reduceat(times, edges), np.maximum.reduceat(times, edges),
                         np.isin(edges, begins), whose), strict=True):
                     found.append(part)
             routes += len(starts)
@@ -218,14 +218,14 @@ class _File:
             row += len(batch)
             child.extend_time()
         cuts += [row] * (len(wanted) - len(cuts))
+        stamps = None
         if timed:  # of each route, of which a batch may hold a part
-            least, most, is_begin, whose = map(np.concatenate, spans)
+            least, most, is_begin, subjects = map(np.concatenate, spans)
             first = np.flatnonzero(is_begin)
             stamps = np.stack([np.minimum.reduceat(least, first), np.maximum.reduceat(most, first),
-                               whose.astype(np.int64)], axis=1)
+                               subjects.astype(np.int64)], axis=1)
         yield (order.start, max(longest, row - last), routes, tuple(cuts),
-               {name: counts[number] for name, number in numbers.items()},
-               stamps if timed else None)
+               {name: counts[number] for name, number in numbers.items()}, stamps)
 
     def chunks(self, position_of: Mapping[str, int], first: int, end: int,
                start: int | None) -> Iterator[tuple[Any, ...]]:
@@ -528,6 +528,7 @@ def released_schema(schema: Any, columns: Columns) -> Any:
             raise LogError(f'it must have one column {name!r}: add it, or name the columns that '
                            'it has (--route-key, --position-key, --symbol-key, --subject-key, '
                            '--stamp-key)')
+
     def type_of(name: str, kinds: str, problem: str) -> Any:
         type_ = _plain(schema.field(name).type)
         if not any(getattr(types, f'is_{kind}')(type_) for kind in kinds.split()):
