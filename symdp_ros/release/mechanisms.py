@@ -42,11 +42,6 @@ class Mechanisms:
     def _is_open(self) -> bool:
         return len(self._available) > 1
 
-    @property
-    def need_length(self) -> bool:
-        """Return whether the choice, or whether words are too long, depends on their length."""
-        return self._is_open or self.for_length(_SHORT).law.counting_steps(_SHORT) > 0
-
     def for_length(self, length: int, privacy: Privacy | None = None) -> OfflineMechanism:
         """
         Return the mechanism for words of up to this length.

@@ -78,15 +78,6 @@ def test_release_with_a_ledger(place):
     assert charge['symbols'] == len(table) and charge['settings']['mechanism'] == 'auto'
 
 
-def test_an_existing_output_is_left_alone(place):
-    (place / 'there.parquet').write_text('mine')
-    run = release(place, output='there.parquet')
-    assert run.returncode == 1 and 'exists already' in run.stdout
-    run = release(place, output='walks.parquet')
-    assert run.returncode == 1 and 'exists already' in run.stdout
-    assert (place / 'there.parquet').read_text() == 'mine'
-
-
 def test_other_columns(place):
     pq.write_table(pa.table({'n': [1, 2, 1], 'zone': [3, 4, 3], 'tour': [7, 7, 9]}),
                    place / 'other.parquet')
@@ -173,15 +164,6 @@ def test_each_route_is_charged_where_routes_may_overlap(place):
     assert run.returncode == 0 and 'verified; charges: 2' in run.stdout, run.stdout + run.stderr
 
 
-def test_an_archive_that_would_be_noise_is_refused(place):
-    pq.write_table(pa.table({'route': [1, 1, 2], 'position': [0, 1, 0], 'symbol': [7, 8, 7]}),
-                   place / 'modes.parquet')
-    run = release(place, *LEDGER, logs=('modes.parquet',))
-    assert run.returncode == 1 and '1 failed' in run.stdout
-    assert 'none of its symbols names a state' in ' '.join(run.stdout.split())
-    assert 'r1 has spent ε = 0' in run.stdout and not (place / 'out/private.parquet').exists()
-
-
 def several_robots(place):
     for robot, count in (('r1', 2), ('r2', 3), ('r3', 1)):
         path = place / 'patrols' / f'robot={robot}' / 'part-0.parquet'
@@ -233,6 +215,20 @@ def test_robots_over_their_budget_are_named(here, capsys):
     assert '2 subjects are charged for it, each ε = 1' in capsys.readouterr().out
     assert {path.parent.name for path in (here / 'o.parquet').rglob('*.parquet')} == {
         'robot=r1', 'robot=r3'}
+
+
+def test_new_robots_are_told_before_they_are_charged(here, capsys):
+    """As a new --subject is; nothing is said of those of a new ledger."""
+    several_robots(here)
+    assert main(of_robots()) == 0 and 'is a new subject' not in capsys.readouterr().err
+    (here / 'patrols').rename(here / 'more')
+    (here / 'more' / 'robot=r3').rename(here / 'more' / 'robot=R2')
+    arguments = [name.replace('patrols', 'more') for name in of_robots(output='b.parquet')]
+    for more in ['--dry-run'], ['--budget', '0.5']:
+        assert main([*arguments, *more]) == (1 if '--budget' in more else 0)
+        told = ' '.join(capsys.readouterr().err.split())
+        assert "'R2' is a new subject in" in told and "; did you mean 'r2'?" in told
+        assert "'r1' is a new" not in told
 
 
 def test_robots_whose_names_look_alike_are_said(here, capsys):

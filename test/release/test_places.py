@@ -9,7 +9,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 
 from in_process import run_symdp
@@ -156,33 +155,19 @@ def test_the_command_reads_and_writes_stores(walks, uri):
         assert {name: ledger.spent(name) for name in ledger.subjects()} == {'r1': 1, 'r2': 1}
 
 
-UPLOAD = """
-import os, signal, sys
-from pathlib import Path
-from symdp_ros.release.archives.places import Remote, Upload
-left = int(sys.argv[3])
-def ended(change):
-    def changed(*arguments):
-        global left
-        if not left:
-            os.kill(os.getpid(), signal.SIGKILL)
-        left -= 1
-        change(*arguments)
-    return changed
-Remote.write, Remote.remove = ended(Remote.write), ended(Remote.remove)
-Upload(Remote(sys.argv[1]), Path(sys.argv[2])).put()
-"""
-
-
-def test_a_copy_that_was_killed_is_finished_by_the_next_one(tmp_path, uri):
+def test_a_copy_that_was_ended_is_finished_by_the_next_one(tmp_path, uri, monkeypatch):
+    """Wherever: nothing but what is in the store outlives it."""
     release = tmp_path / 'release'
     for name in ('a/1.parquet', 'a/2.parquet', 'b/3.parquet'):
         (release / name).parent.mkdir(parents=True, exist_ok=True)
         (release / name).write_text(name)
     for writes in range(6):  # the draft, three files, the manifest; the draft's end
-        place = Remote(uri(f'killed{writes}'))
-        killed = subprocess.run([sys.executable, '-c', UPLOAD, place.uri, release, str(writes)])
-        assert killed.returncode == -signal.SIGKILL
+        place, left = Remote(uri(f'ended{writes}')), iter(range(writes))
+        with monkeypatch.context() as ended, pytest.raises(StopIteration):
+            for name in 'write', 'remove':
+                ended.setattr(Remote, name, lambda *arguments, real=getattr(Remote, name): (
+                    next(left), real(*arguments)))
+            Upload(place, release).put()
         # Whoever waits for it reads no part.
         assert (place / MANIFEST).kind() == ('File' if writes == 5 else 'NotFound')
         upload = Upload(place, release)
@@ -223,8 +208,6 @@ def test_what_is_not_there_or_does_not_answer(walks):
         port = closed.getsockname()[1]
         place = Remote(f's3://user:secret@b/x?endpoint_override=127.0.0.1:{port}&scheme=http'
                        '&region=us-east-1')
-        with pytest.raises(LogError) as caught:
-            place.kind()
-        with refused(LogError, 'does not answer'):
+        with refused(LogError, 'does not answer') as caught:
             check_unchanged(place, (1, 2, 3))  # it was not changed
     assert 'secret' not in str(caught.value) and str(place) == 's3://b/x'

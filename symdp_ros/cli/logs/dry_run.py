@@ -13,7 +13,7 @@ from functools import partial
 import json
 import os
 
-from symdp_ros.cli.logs.log_arguments import new_account
+from symdp_ros.cli.logs.log_arguments import new_account, new_accounts
 from symdp_ros.cli.logs.topics import OfTopics, print_topics
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import BudgetError, printable
@@ -153,6 +153,8 @@ def _planned(source: LogSource | ArchiveSource, ledger: Ledger | None, account: 
     if source.losses is not None:
         text, is_refused = _of_subjects(source, ledger, budget)
         notes.append(text)
+        if ledger is not None and (note := new_accounts(ledger, source.losses)):
+            notes.append(note)
         return Outcome(log_id, 'refused' if is_refused else 'released')
     if ledger is None:
         check_budgets(account, planned.loss, log_id, limit('budget', budget))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The logs that arguments of `symdp` name."""
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,9 @@ from symdp_ros.options import PERIOD
 
 if TYPE_CHECKING:
     from symdp_ros.ledger.ledger import Ledger
+
+
+_SHOWN = 3  # subjects
 
 
 def check_period(options: argparse.Namespace) -> None:
@@ -75,3 +78,12 @@ def new_account(ledger: 'Ledger', subject: str) -> str | None:
     return (f'{quoted(subject)} is a new subject in {printable(ledger.path)}'
             + (f'; did you mean {" or ".join(map(quoted, close))}?' if close else '')
             + (f' (note: {note})' if note else ''))
+
+
+def new_accounts(ledger: 'Ledger', subjects: Collection[str]) -> str | None:
+    """Return which subjects of an archive a ledger does not know, though it knows others."""
+    known = ledger.subjects()
+    new = sorted(set(subjects).difference(known)) if known else []
+    notes = [new_account(ledger, subject) or '' for subject in new[:_SHOWN]]
+    more = [f'and {len(new) - _SHOWN:,} more new subjects'] if len(new) > _SHOWN else []
+    return '; '.join([*notes, *more]) or None

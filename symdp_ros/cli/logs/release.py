@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp release`: privatize logs, or an archive of many routes, without ROS."""
 from contextlib import contextmanager, ExitStack
+from functools import partial
 import os
 from pathlib import Path
 import sys
@@ -9,7 +10,8 @@ import sys
 from symdp_ros import __version__
 from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.cli.logs.log_arguments import check_period, listed_logs, new_account
+from symdp_ros.cli.logs.log_arguments import (
+    check_period, listed_logs, new_account, new_accounts)
 from symdp_ros.cli.logs.topics import OfTopics, print_topics
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.errors import ConfigurationError, printable
@@ -218,14 +220,18 @@ def _archive_release(options, settings, output):
         raise ConfigurationError(f'{printable(output)} and {printable(path)} lie inside one '
                                  'another: name another path for the release')
 
-    def release(on_choice, topics, **keeping):
+    def on_subjects(ledger, subjects):
+        if note := new_accounts(ledger, subjects):
+            _print_message(note)
+
+    def release(on_choice, topics, ledger, **keeping):
         with _progress() as (progress, bar):
             return release_archive(
                 settings, archive, output, engine=options.engine, scheduler=options.scheduler,
                 partial=options.partial, program=f'symdp_ros {__version__}',
                 allow_unknown=options.allow_unknown, on_choice=on_choice,
                 on_rows=lambda rows, total: progress.update(bar, advance=rows, total=total),
-                **keeping)
+                on_subjects=partial(on_subjects, ledger), ledger=ledger, **keeping)
 
     return [archive], (), release
 

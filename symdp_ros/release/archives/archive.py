@@ -28,7 +28,7 @@ each is charged for its own, in one transaction: all are, or none.
 The ledger does not store the release of an archive, which may be very large: a release that is no
 longer at its path is refused a second time, and not drawn again.
 """
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -40,10 +40,10 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
-from symdp_ros.release.archives.dataset import Dataset, routes_at_once
-from symdp_ros.release.archives.file import end_readers, Sizes, Survey
+from symdp_ros.release.archives.dataset import Dataset, routes_at_once, SUFFIX
+from symdp_ros.release.archives.file import end_readers, Sizes
 from symdp_ros.release.archives.places import opened
-from symdp_ros.release.archives.tasks import SUFFIX, write_release
+from symdp_ros.release.archives.tasks import write_release
 from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
@@ -79,6 +79,7 @@ class ArchiveSource:
     random: 'RandomBits | None' = None
     sizes: Sizes = Sizes()
     program: str = 'symdp_ros'
+    on_subjects: Callable[[Collection[str]], None] = lambda subjects: None
     length: int = field(default=0, init=False)
     logs: Mapping[str, Span] | None = field(default=None, init=False)
     losses: dict[str, Loss] | None = field(default=None, init=False)
@@ -121,57 +122,44 @@ class ArchiveSource:
 
     def price(self) -> Loss:
         """Return what its release costs, under the mechanism for its longest route."""
-        self._survey = survey = self._surveyed()
-        routes, longest = (1, 1) if survey is None else (survey.routes, survey.longest)
-        bound = 'pure'
+        self._survey = survey = self._data.survey(
+            self.is_charged and self._data.has_stamps and self._how.charge == 'archive')
+        bound, longest = 'pure', survey.longest
         if self.mechanisms is not None:
             self._privacy = self.settings.privacy_for(longest)
             self._chosen = self.mechanisms.settings_for(longest, self.length, self._privacy)
             mechanism = self.mechanisms.made(self._chosen, longest, self._privacy)
             bound = mechanism.law.loss_bound
-        spans = None if survey is None else survey.spans
-        at_once = [1] * len(survey.subjects) if survey is not None else []
-        if spans is not None:
-            at_once = routes_at_once(spans).tolist()
-        self._loss = self._loss_of(bound, longest, routes, max(at_once, default=1))
-        if survey is not None and survey.subjects:
-            self.losses = {
-                subject: self._loss_of(bound, longest, count, most) for (subject, count), most
-                in zip(survey.subjects.items(), at_once, strict=True)}
+        at_once = [1] * max(len(survey.subjects), 1) if survey.spans is None \
+            else routes_at_once(survey.spans).tolist()
+        self._loss = self._loss_of(bound, survey.routes, max(at_once))
+        if self.is_charged and survey.subjects:
+            self.losses = {subject: self._loss_of(bound, count, most) for (subject, count), most
+                           in zip(survey.subjects.items(), at_once, strict=True)}
+            self.on_subjects(self.losses)
         return self._loss
 
-    def _loss_of(self, bound: str, longest: int, routes: int, at_once: int) -> Loss:
+    def _loss_of(self, bound: str, routes: int, at_once: int) -> Loss:
         """Return the loss of routes of which so many show one moment."""
         if self._how.charge == 'route':
-            return self.settings.loss(bound, longest, routes)
-        loss = self.settings.loss(bound, longest)
+            return self.settings.loss(bound, self._survey.longest, routes)
+        loss = self.settings.loss(bound, self._survey.longest)
         return replace(loss, epsilon=loss.epsilon * at_once, routes=at_once,
                        repeats=-(-routes // at_once))
-
-    def _surveyed(self) -> Survey | None:
-        """Return a survey of the archive; None: nothing of it is needed."""
-        timed = self.is_charged and self._data.has_stamps and self._how.charge == 'archive'
-        needed = (timed or self.engine != 'local' or self._how.charge == 'route'
-                  or self.is_charged and self._data.has_subjects
-                  or self.mechanisms is not None and self.mechanisms.need_length)
-        return self._data.survey(timed) if needed else None
 
     def stage(self, outbox: Outbox, stack: ExitStack) -> Staged:
         """Privatize the routes, and write them into the staging directory."""
         path, data, survey = stack.enter_context(outbox.staged(SUFFIX)), self._data, self._survey
-        left_out = frozenset(survey.subjects).difference(self.losses) \
-            if survey is not None and self.losses is not None else frozenset()
-        tasks = data.tasks(None if self.engine == 'local' else survey, left_out)
-        rows, routes = write_release(
-            tasks, replace(self.settings, mechanism=self._chosen, privacy=self._privacy), path,
+        left_out = frozenset() if self.losses is None else frozenset(
+            survey.subjects).difference(self.losses)
+        self.length = write_release(
+            data.tasks(None if self.engine == 'local' else survey, left_out),
+            replace(self.settings, mechanism=self._chosen, privacy=self._privacy), path,
             record=self.settings.record(self.program, drawn=self._chosen.name),
             engine=self.engine, scheduler=self.scheduler, sizes=self.sizes,
             on_rows=lambda rows: self.on_rows(rows, data.rows), random=self.random)
         data.check_unchanged()
-        self.length = rows
-        loss = self._loss if self._how.charge == 'route' else replace(
-            self._loss, repeats=-(-routes // self._loss.routes))
-        return Staged([path], loss, taken='' if self._chosen == self.settings.mechanism
+        return Staged([path], self._loss, taken='' if self._chosen == self.settings.mechanism
                       else self._chosen.name)
 
 
@@ -180,6 +168,7 @@ def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
                     allow_unknown: float | None = None,
                     engine: str = 'local', scheduler: str = '',
                     on_rows: Callable[[int, int], None] = lambda rows, total: None,
+                    on_subjects: Callable[[Collection[str]], None] = lambda subjects: None,
                     on_choice: Callable[[str], None] = lambda text: None,
                     random: 'RandomBits | None' = None, sizes: Sizes = Sizes(),
                     program: str = 'symdp_ros', **keeping: Any) -> Report:
@@ -192,6 +181,7 @@ def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
         part files.
     :param scheduler: the address of the engine; '': it is started on this machine.
     :param on_rows: called with the number of rows of each part that is ready, and of the archive.
+    :param on_subjects: called with the subjects that the archive names, before any is charged.
     :param on_choice: as in `mechanisms.Mechanisms`.
     :param allow_unknown, random: as of `engine.Releaser`.
     :param sizes: of what is read, drawn and written at a time.
@@ -205,7 +195,7 @@ def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
     source = ArchiveSource(
         settings, log, Mechanisms(settings, random, on_choice),
         Moves.of(settings.chain, stays_only=True), allow_unknown, subject, ledger is not None,
-        engine, scheduler, on_rows, random, sizes, program)
+        engine, scheduler, on_rows, random, sizes, program, on_subjects)
     with Publisher(settings, output.parent, ledger=ledger, subject=subject,
                    **keeping) as publisher:
         outbox = publisher.outbox

@@ -14,34 +14,28 @@ of workers a release is made, it is the same, and no second draw of a route exis
 routes, and nobody keeps the key, which is drawn from the operating system for one release, lies in
 a file of mode 0600, and is deleted when all is drawn.
 """
-from collections import deque
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
+import json
 import os
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Event, get_ident
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from symdp_ros.core.annotations import Ints, ShortInts
+from symdp_ros.core.annotations import ShortInts
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.word_arrays import KEY_BYTES, NAME_BYTES, WordBits
 from symdp_ros.errors import LogError
+from symdp_ros.release.archives.engines import in_order
 from symdp_ros.release.archives.file import Chunk, chunk_of, Drawn, parquet
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
     from symdp_ros.release.settings import ReleaseSettings
-
-_BLOCK_ROWS = 1 << 16   # privatized between two checks whether to stop
-_NAMED_ROUTES = 1 << 16  # at a time
-_LONGEST_ID = 1000      # bytes
-_BLOCK = 16             # bytes, of AES
 
 
 @dataclass(frozen=True)
@@ -64,8 +58,7 @@ class ReleaseKey:
 
         :param random: for tests, where it is drawn from; None: the operating system.
         """
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-        with open(descriptor, 'wb') as file:
+        with open(path, 'xb', opener=partial(os.open, mode=0o600)) as file:
             file.write(os.urandom(KEY_BYTES) if random is None else random.getrandbits(
                 8 * KEY_BYTES).to_bytes(KEY_BYTES, 'little'))
         return cls(settings, path)
@@ -90,144 +83,56 @@ def privatize_batch(batch: Any, release: ReleaseKey, *, file: str = '', start: i
     :raises LogError: a route is not whole, or is there twice; columns are missing.
     :raises ConfigurationError: a route is too long for the mechanism.
     """
-    settings = release.settings
+    settings, key = release.settings, release.of(file)
     assert settings.archive is not None
     chunk, schema = chunk_of(batch, settings.archive.columns, settings.states_by_value(), start)
-    names = names_of(chunk.keys, release.of(file))
+    names = names_of(chunk.keys, key)
     if len(np.unique(names, axis=0)) < len(names):
         raise LogError('two of its routes have the same id: give them different ones')
-    symbols = mechanism_of(settings).privatize_many(
-        chunk.states.astype(np.int32), chunk.offsets, WordBits(names, release.of(file)))
     states = parquet()[0].array(settings.chain.states)
-    table = chunk.with_symbols(schema, states, symbols).combine_chunks()
-    return parquet()[0].record_batch([column.chunk(0) for column in table.columns], schema=schema)
+    table = chunk.with_symbols(schema, states, _drawn(chunk, settings, names, key))
+    return table.combine_chunks().to_batches()[0] if len(table) else schema.empty_table()
 
 
-def mechanism_of(settings: 'ReleaseSettings', number: int = 0) -> OfflineMechanism:
-    """Return a mechanism of this thread; `number`: of several."""
-    return _mechanism(settings, get_ident(), number)
-
-
-@lru_cache(maxsize=8)
-def _mechanism(settings: 'ReleaseSettings', thread: int, number: int) -> OfflineMechanism:
-    return settings.mechanism.offline(settings.chain, settings.privacy)
-
-
-def privatized(chunks: Iterable[Chunk], mechanisms: Sequence[OfflineMechanism],
-               key: bytes) -> Drawn:
+def privatized(chunks: Iterable[Chunk], settings: 'ReleaseSettings', key: bytes,
+               threads: int) -> Drawn:
     """
     Yield each chunk with the symbols released for it: int32, shape (rows,), positions in states.
 
-    They are in order. One chunk is read ahead; on a thread for each mechanism, one is privatized
-    ahead.
+    They are in order. Each thread draws one, and one more waits.
 
     :param key: of the file that all are from: `ReleaseKey.of`.
     """
-    free: SimpleQueue[OfflineMechanism] = SimpleQueue()
-    stopped = Event()
-    for mechanism in mechanisms:
-        free.put(mechanism)
-
-    def draw(chunk: Chunk) -> ShortInts | None:
+    def draw(chunk: Chunk) -> tuple[Chunk, ShortInts]:
         names = np.zeros((len(chunk.begins), NAME_BYTES), np.uint8)
         names[:, :8] = chunk.begins.astype('<i8').view(np.uint8).reshape(-1, 8)
-        symbols = chunk.states.astype(np.int32, copy=False)
-        released, mechanism = np.empty_like(symbols), free.get()
-        first = 0
-        try:
-            for rows, offsets in chunk.blocks(_BLOCK_ROWS):
-                if stopped.is_set():
-                    return None
-                end = first + len(offsets) - 1
-                released[rows] = mechanism.privatize_many(
-                    symbols[rows], offsets, WordBits(names[first:end], key))
-                first = end
-            return released
-        finally:
-            free.put(mechanism)
+        return chunk, _drawn(chunk, settings, names, key)
 
-    source = iter(chunks)
-    waiting: deque[tuple[Chunk, Future[ShortInts | None]]] = deque()
-    with ThreadPoolExecutor(len(mechanisms) + 1) as pool:
-        try:
-            ahead = pool.submit(next, source, None)
-            while (chunk := ahead.result()) is not None:
-                ahead = pool.submit(next, source, None)
-                waiting.append((chunk, pool.submit(draw, chunk)))
-                if len(waiting) > len(mechanisms):
-                    chunk, drawn = waiting.popleft()
-                    yield chunk, _result(drawn)
-            while waiting:
-                chunk, drawn = waiting.popleft()
-                yield chunk, _result(drawn)
-        finally:  # after an error or an interrupt, do not wait for the rest
-            stopped.set()
+    with ThreadPoolExecutor(threads) as pool:
+        yield from in_order(pool, draw, chunks, threads)
 
 
-def _result(drawn: 'Future[ShortInts | None]') -> ShortInts:
-    symbols = drawn.result()
-    assert symbols is not None  # it is None after a stop alone
-    return symbols
+def _drawn(chunk: Chunk, settings: 'ReleaseSettings', names: npt.NDArray[np.uint8],
+           key: bytes) -> ShortInts:
+    """Return private symbols for the routes of a chunk, which have these names."""
+    return _mechanism(settings).privatize_many(
+        chunk.states.astype(np.int32), chunk.offsets, WordBits(names, key))
+
+
+@lru_cache(maxsize=8)
+def _mechanism(settings: 'ReleaseSettings') -> OfflineMechanism:
+    """Return the mechanism of some settings; threads share it."""
+    return settings.mechanism.offline(settings.chain, settings.privacy)
 
 
 def names_of(keys: Any, key: bytes) -> npt.NDArray[np.uint8]:
     """
-    Return a name for each route: 96 bits of the CBC-MAC, with AES-256, of its subject and its id.
+    Return a name for each route: 96 bits that follow from the key, its subject and its id.
 
     :param keys: as of `Chunk`.
     :return: shape (routes, 12).
-    :raises LogError: an id is longer than 1000 bytes.
     """
-    from cryptography.hazmat.primitives.ciphers import algorithms, Cipher, modes
-
-    key = blake2b(key, digest_size=KEY_BYTES, person=b'names').digest()
-    encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
-    names = np.empty((len(keys), NAME_BYTES), np.uint8)
-    for first in range(0, len(keys), _NAMED_ROUTES):
-        texts, ends = _texts(keys.slice(first, _NAMED_ROUTES))
-        states = np.zeros((len(texts), _BLOCK), np.uint8)
-        for begin in range(0, texts.shape[1], _BLOCK):
-            going = np.flatnonzero(ends > begin)
-            mixed = states[going] ^ texts[going, begin:begin + _BLOCK]
-            states[going] = np.frombuffer(
-                encryptor.update(mixed.tobytes()), np.uint8).reshape(-1, _BLOCK)
-        names[first:first + len(texts)] = states[:, :NAME_BYTES]
-    return names
-
-
-def _texts(keys: Any) -> tuple[npt.NDArray[np.uint8], Ints]:
-    """
-    Return for each route its subject and id, each with its length before it, and where they end.
-
-    So no text begins another one: CBC-MAC needs that.
-    """
-    columns = [_bytes_of(column) for column in keys.columns]
-    ends = np.sum([4 + lengths for _, lengths in columns], axis=0)
-    width = -(-int(ends.max(initial=0)) // _BLOCK) * _BLOCK
-    texts, places = np.zeros((len(keys), width), np.uint8), np.zeros(len(keys), np.int64)
-    for data, lengths in columns:
-        four = lengths.astype('<u4').view(np.uint8).reshape(-1, 4)
-        texts[np.arange(len(keys))[:, None], places[:, None] + np.arange(4)] = four
-        offsets = np.cumsum(lengths) - lengths
-        within = np.arange(len(data)) - np.repeat(offsets, lengths)
-        texts[np.repeat(np.arange(len(keys)), lengths),
-              np.repeat(places + 4, lengths) + within] = data
-        places += 4 + lengths
-    return texts, ends
-
-
-def _bytes_of(column: Any) -> tuple[npt.NDArray[np.uint8], Ints]:
-    """Return the bytes of all values of a column, and how many each has."""
-    pyarrow, _ = parquet()
-    if pyarrow.types.is_integer(column.type):
-        numbers = column.to_numpy()
-        wide = numbers.astype(np.uint64 if numbers.dtype.kind == 'u' else np.int64)
-        return wide.view(np.uint8), np.full(len(column), 8)
-    column = column.cast(pyarrow.large_string())
-    lengths = pyarrow.compute.binary_length(column).to_numpy()
-    if lengths.max(initial=0) > _LONGEST_ID:
-        raise LogError(f'a route or subject has a name of more than {_LONGEST_ID} bytes: give '
-                       'shorter names')
-    _, offsets, data = column.buffers()
-    places = np.frombuffer(offsets, np.int64)[column.offset:column.offset + len(column) + 1]
-    return np.frombuffer(data or b'', np.uint8)[places[0]:places[-1]], lengths
+    routes = zip(*(column.to_pylist() for column in keys.columns), strict=True)
+    names = b''.join(blake2b(json.dumps(route).encode(), digest_size=NAME_BYTES, key=key,
+                             person=b'names').digest() for route in routes)
+    return np.frombuffer(names, np.uint8).reshape(-1, NAME_BYTES)

@@ -8,7 +8,7 @@ The names of directories may say whose routes are inside, as Hive writes them: t
 A route lies in one file; in another file, its id may stand for another route.
 """
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 import os
@@ -21,12 +21,11 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Ints
 from symdp_ros.errors import LogError, printable
 from symdp_ros.release.archives.file import Archive, check_unchanged, Columns, Sizes, Survey
-from symdp_ros.release.archives.places import is_directory, Place, Remote
-from symdp_ros.release.archives.tasks import SUFFIX, Task
+from symdp_ros.release.archives.places import is_directory, Place, Remote, Stamp
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 
-_Item = TypeVar('_Item')
 _Result = TypeVar('_Result')
+SUFFIX = '.parquet'
 _NO_VALUE = '__HIVE_DEFAULT_PARTITION__'
 
 
@@ -43,10 +42,28 @@ class DatasetFile:
     path: Place
     name: str
     subject: str | None
-    stamp: tuple[int, int, int]
+    stamp: Stamp
     rows: int
     has_subjects: bool
     has_stamps: bool
+
+
+@dataclass(frozen=True)
+class Task:
+    """
+    Rows of a file, to be released.
+
+    :param start: the position of each route's first row; None: that of the first one.
+    :param target: the file of the release, within its directory; '': the release itself.
+    :param left_out: subjects whose routes are not released.
+    """
+
+    file: DatasetFile
+    first: int
+    end: int
+    start: int | None
+    target: str
+    left_out: frozenset[str]
 
 
 class Dataset:
@@ -61,7 +78,8 @@ class Dataset:
         self.path, self.columns, self.sizes = path, columns, sizes
         self.is_directory = is_directory(path)
         names = list(_names(path)) if self.is_directory else ['']
-        self.files = self._each(names, lambda name: name, self._opened)
+        self._files = dict(zip(names, self._each(names, self._opened), strict=True))
+        self.files = list(self._files.values())
         self.rows = sum(file.rows for file in self.files)
         told = {file.has_subjects or file.subject is not None for file in self.files}
         timed = {file.has_stamps for file in self.files}
@@ -73,38 +91,34 @@ class Dataset:
             raise LogError(f'some of its files have stamps ({columns.stamp!r}), and others do not',
                            path=str(path))
 
-    def __repr__(self) -> str:
-        return f'<Dataset {str(self.path)!r}>'
-
     def _opened(self, name: str) -> DatasetFile:
         path = self.path / name if name else self.path
         with Archive(path, self.columns, self.sizes) as archive:
             subject = None if archive.has_subjects else _subject(name, self.columns.subject)
-            return DatasetFile(path, name, subject, archive.stamp(), archive.rows,
+            return DatasetFile(path.absolute(), name, subject, archive.stamp, archive.rows,
                                archive.has_subjects, archive.has_stamps)
 
-    def _each(self, items: Sequence[_Item], name: Callable[[_Item], str],
-              work: Callable[[_Item], _Result]) -> list[_Result]:
-        """Return what the work returns for each, on all processors; errors name the file."""
-        def named(item: _Item) -> _Result:
+    def _each(self, names: Iterable[str], work: Callable[[str], _Result]) -> list[_Result]:
+        """Return what the work returns for each file, on all processors; errors name the file."""
+        def named(name: str) -> _Result:
             try:
-                return work(item)
+                return work(name)
             except LogError as error:
                 problem = error.reason
-            where = f'{printable(name(item))}: ' if name(item) else ''
+            where = f'{printable(name)}: ' if name else ''
             raise LogError(f'{where}{problem}', path=str(self.path))
 
-        with ThreadPoolExecutor(min(os.cpu_count() or 1, len(items))) as pool:
-            return list(pool.map(named, items))
+        with ThreadPoolExecutor() as pool:
+            return list(pool.map(named, names))
 
     def _in_each(self, work: Callable[[Archive], _Result]) -> list[_Result]:
         """Return what the work returns for each file."""
-        def opened(file: DatasetFile) -> _Result:
-            with Archive(file.path, self.columns, self.sizes) as archive:
-                archive.check_unchanged(file.stamp)
+        def opened(name: str) -> _Result:
+            file = self._files[name]
+            with Archive(file.path, self.columns, self.sizes, file.stamp) as archive:
                 return work(archive)
 
-        return self._each(self.files, lambda file: file.name, opened)
+        return self._each(self._files, opened)
 
     def check_unchanged(self) -> None:
         """
@@ -112,11 +126,11 @@ class Dataset:
 
         :raises LogError: they are not.
         """
-        if self.is_directory and list(_names(self.path)) != [file.name for file in self.files]:
+        if self.is_directory and list(_names(self.path)) != list(self._files):
             raise LogError('files were added or removed while it was being read: release it when '
                            'it is complete', path=str(self.path))
-        self._each(self.files, lambda file: file.name,
-                   lambda file: check_unchanged(file.path, file.stamp))
+        self._each(self._files, lambda name: check_unchanged(
+            self._files[name].path, self._files[name].stamp))
 
     def survey(self, timed: bool = False) -> Survey:
         """
@@ -135,9 +149,8 @@ class Dataset:
             subjects.update(here)
             if survey.spans is not None:
                 numbers = {name: number for number, name in enumerate(subjects)}
-                survey.spans[:, 2] = np.array([numbers[name] for name in here] or [0])[
-                    survey.spans[:, 2]]
-                spans.append(survey.spans)
+                of_file = np.array([numbers[name] for name in here] or [0])
+                spans.append(np.column_stack([survey.spans[:, :2], of_file[survey.spans[:, 2]]]))
         return Survey(surveys[0].start, max(survey.longest for survey in surveys),
                       sum(survey.routes for survey in surveys), surveys[0].cuts, dict(subjects),
                       np.concatenate(spans) if spans else None)
@@ -161,13 +174,12 @@ class Dataset:
         :param left_out: subjects whose routes are not released.
         """
         if survey is None or self.is_directory:
-            return [Task(file.path.absolute(), file.name, file.stamp, target=file.name,
-                         left_out=left_out if file.has_subjects else frozenset())
-                    for file in self.files if file.subject not in left_out]
+            return [Task(file, 0, file.rows, None, name,
+                         left_out if file.has_subjects else frozenset())
+                    for name, file in self._files.items() if file.subject not in left_out]
         [file] = self.files
         ends = sorted({*survey.cuts, file.rows})
-        return [Task(file.path.absolute(), file.name, file.stamp, first, end, survey.start,
-                     f'part-{number:05d}{SUFFIX}', left_out)
+        return [Task(file, first, end, survey.start, f'part-{number:05d}{SUFFIX}', left_out)
                 for number, (first, end) in enumerate(zip([0, *ends], ends, strict=False))]
 
 

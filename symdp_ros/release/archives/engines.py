@@ -8,20 +8,23 @@ name of a file, its size and how many rows it has: never a row, and never the ke
 logs. Workers and this process see the same files under the same paths, run as the same user, and
 have this package. Retries are the engine's own: all attempts at a task give the same bits.
 """
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed, ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import as_completed, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 import os
 import re
 import secrets
 import sys
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from symdp_ros.errors import ConfigurationError, SymdpError
 
 #: What is mapped, over what, and the address of a scheduler: results, as they come.
 Engine: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any], str], Iterator[Any]]
 
+_Item = TypeVar('_Item')
+_Result = TypeVar('_Result')
 _RETRIES = 3
 _PATIENCE = 15  # seconds, for a scheduler to answer, and for a first worker
 
@@ -50,6 +53,22 @@ def run(name: str, work: Callable[[Any], Any], tasks: Sequence[Any],
         raise ConfigurationError(
             f'{name} gave up with an error of type {problem}: are its workers alive, do they see '
             'the same files, and is this package installed there?', setting='engine')
+
+
+def in_order(pool: Executor, work: Callable[[_Item], _Result], items: Iterable[_Item],
+             ahead: int) -> Iterator[_Result]:
+    """Yield what the work returns for each item, in order, done in a pool; a few are ahead."""
+    waiting = deque[Future[_Result]]()
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:  # after an error or an interrupt, do not wait for the rest
+        for future in waiting:
+            future.cancel()
 
 
 def _local(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iterator[Any]:

@@ -13,16 +13,16 @@ Subjects, routes, positions and so lengths are public; nothing else of a file, o
 passed on. A chunk ends with a route, the first that ends after so many rows: so what is written is
 divided by lengths alone.
 
-A child process reads the files (`archive_reading`), one after another: damaged bytes can make the
-library abort. No row becomes a Python object.
+A child process reads the files (`reading`), one after another: damaged bytes can make the library
+abort. No row becomes a Python object.
 """
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
-import fcntl
 import marshal
 import os
 from pathlib import Path
+import pickle
 from typing import Any
 
 import numpy as np
@@ -31,26 +31,13 @@ from symdp_ros.core.annotations import Ints, ShortInts
 from symdp_ros.errors import LogError
 from symdp_ros.files import child
 from symdp_ros.files.regular_file import RegularFile
-from symdp_ros.release.archives import reading as archive_reading
-from symdp_ros.release.archives.places import is_directory, Place, Remote, stamp_of
-from symdp_ros.release.archives.reading import Columns, parquet, Survey
+from symdp_ros.release.archives import reading
+from symdp_ros.release.archives.places import is_directory, Place, Remote, Stamp, stamp_of
+from symdp_ros.release.archives.reading import Columns, parquet, Sizes, Survey
 from symdp_ros.release.inspection import Moves
 
 __all__ = ['Archive', 'Chunk', 'Columns', 'Sizes', 'Survey', 'check_unchanged', 'chunk_of',
            'end_readers', 'parquet', 'write']
-
-_PIPE_BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How much of an archive is read, drawn and written at a time."""
-
-    chunk_rows: int = 1 << 20  # then a chunk ends with the route; it is written as one row group
-    batch_rows: int = 1 << 18
-    buffer_bytes: int = 1 << 20  # of each column that is read: never a whole one of a row group
-    task_rows: int = 1 << 22  # then a task of a cluster ends with the route: a part file
-    threads: int = 4  # that draw, at most; more would wait for the one that writes
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,18 +70,9 @@ class Chunk:
         """Return the number of rows."""
         return len(self.states)
 
-    def blocks(self, rows: int) -> Iterator[tuple[slice, Ints]]:
-        """Yield (rows, offsets) of blocks of routes that have about so many rows."""
-        first, routes = 0, len(self.offsets) - 1
-        while first < routes:
-            end = int(np.searchsorted(self.offsets, self.offsets[first] + rows))
-            end = min(max(end, first + 1), routes)
-            begin = self.offsets[first]
-            yield slice(begin, self.offsets[end]), self.offsets[first:end + 1] - begin
-            first = end
-
-    def of_routes(self, kept: npt.NDArray[np.bool_]) -> 'Chunk':
-        """Return some of the routes; `kept`: shape (routes,)."""
+    def without(self, column: str, values: frozenset[str]) -> 'Chunk':
+        """Return the routes of which a key has none of these values."""
+        kept = np.array([str(key) not in values for key in self.keys.column(column).to_pylist()])
         lengths, mask = np.diff(self.offsets), parquet()[0].array
         rows = np.repeat(kept, lengths)
         return replace(self, keys=self.keys.filter(mask(kept)),
@@ -111,25 +89,24 @@ class Chunk:
         """
         pyarrow, _ = parquet()
         lengths = np.diff(self.offsets)
-        kept = [] if self.kept is None else self.kept.columns
-        *keys, position, _ = list(schema)[:len(schema) - len(kept)]
-        columns = []
-        for key in keys:
-            ids = self.keys.column(key.name)
-            if pyarrow.types.is_dictionary(key.type):  # of the ids in use, in their order
-                ids = ids.dictionary_encode()
-                columns.append(pyarrow.DictionaryArray.from_arrays(
-                    np.repeat(ids.indices.to_numpy(), lengths), ids.dictionary, safe=False))
+
+        def repeated(key: Any) -> Any:
+            return pyarrow.array(np.repeat(key.to_numpy(), lengths), key.type)
+
+        keys = []
+        for key, field in zip(self.keys.columns, schema, strict=False):
+            if pyarrow.types.is_dictionary(field.type):  # of the ids in use, in their order
+                coded = key.dictionary_encode()
+                keys.append(pyarrow.DictionaryArray.from_arrays(
+                    repeated(coded.indices), coded.dictionary, safe=False))
             else:
-                columns.append(pyarrow.array(np.repeat(ids.to_numpy(), lengths), key.type))
-        # Each position is one more than the one before it, except at the begin of a route.
-        steps = np.ones(self.rows, np.int64)
-        steps[self.offsets[:-1]] = np.append(self.start, 1 - lengths[:-1])
-        steps[:1] = self.start
-        positions = np.cumsum(steps, out=steps).astype(position.type.to_pandas_dtype(), copy=False)
-        column = pyarrow.DictionaryArray.from_arrays(symbols, names, safe=False)
+                keys.append(repeated(key))
+        position = schema.field(len(keys)).type
+        positions = np.arange(self.rows) - np.repeat(self.offsets[:-1] - self.start, lengths)
         return pyarrow.Table.from_arrays(
-            [*columns, pyarrow.array(positions, position.type), column, *kept], schema=schema)
+            [*keys, pyarrow.array(positions.astype(position.to_pandas_dtype()), position),
+             pyarrow.DictionaryArray.from_arrays(symbols, names, safe=False),
+             *([] if self.kept is None else self.kept.columns)], schema=schema)
 
 
 #: Chunks, each with the symbols released for it.
@@ -141,19 +118,22 @@ class Archive:
     An archive that is open for reading, from one thread at a time; close it.
 
     :param sizes: of what is read at a time.
-    :raises LogError: there is no such file; it is no regular file, no Parquet file, or cut off;
-        it has no such columns, others of their type, or no rows.
+    :param unchanged: the stamp that the file must have; None: any.
+    :ivar stamp: what changes when the file does.
+    :raises LogError: there is no such file; it is no regular file, no Parquet file, or cut off; it
+        was changed; it has no such columns, others of their type, or no rows.
     """
 
-    def __init__(self, path: Place, columns: Columns, sizes: Sizes = Sizes()):
-        self.path, self.columns, self.sizes = path, columns, sizes
+    def __init__(self, path: Place, columns: Columns, sizes: Sizes = Sizes(),
+                 unchanged: Stamp | None = None):
+        self.path, self.columns = path, columns
         parquet()
         problem = None
         try:
             if is_directory(path):
                 raise LogError('it is a directory: give one Parquet file')
             with nullcontext() if isinstance(path, Remote) else RegularFile(path):
-                self._stamp = self.stamp()
+                self.stamp = stamp_of(path)
         except LogError as error:
             problem = error.reason
         except FileNotFoundError:
@@ -162,44 +142,27 @@ class Archive:
             problem = f'it cannot be read: {error.strerror}'
         if problem is not None:
             raise LogError(problem, path=str(path))
-        self._is_open, self._asked, self.rows, self.has_stamps = False, False, 0, False
-        self._open()
-
-    def __repr__(self) -> str:
-        return f'<Archive {str(self.path)!r}>'
+        if unchanged is not None:
+            check_unchanged(path, unchanged)
+        self._reader = _IDLE.pop() if _IDLE else _Reader()
+        self._is_busy = False
+        [(self.rows, self.has_stamps, schema)] = self._answers('open', path, columns, sizes)
+        pyarrow, _ = parquet()
+        self.schema = pyarrow.ipc.read_schema(pyarrow.py_buffer(schema))
+        self.has_subjects = len(reading.keys_in(self.schema, columns)) > 1
 
     def __enter__(self) -> 'Archive':
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._is_open:
-            self._is_open = False
-            if self._asked:  # the last answer was not read to its end
-                self._reader.end()
-            else:
-                _IDLE.append(self._reader)
+        if self._is_busy:  # the last answers were not read to their end
+            self._reader.end()
+        else:
+            _IDLE.append(self._reader)
 
-    @property
-    def has_subjects(self) -> bool:
-        """Return whether the file says whose route each is."""
-        return self.columns.subject in self._schema.names
-
-    def stamp(self) -> tuple[int, int, int]:
-        """Return what changes when the file does."""
-        return stamp_of(self.path)
-
-    def check_unchanged(self, stamp: tuple[int, int, int] | None = None) -> None:
-        """
-        Check that the file is unchanged.
-
-        :param stamp: of the file before; None: when it was opened.
-        :raises LogError: it was changed.
-        """
-        check_unchanged(self.path, self._stamp if stamp is None else stamp)
-
-    def schema(self) -> Any:
-        """Return the schema of a release: types of subjects, routes and positions are kept."""
-        return _with_symbols(self._schema, self.columns, self._kept)
+    def check_unchanged(self) -> None:
+        """Check that the file is as it was when it was opened; raise LogError."""
+        check_unchanged(self.path, self.stamp)
 
     def chunks(self, *, position_of: Mapping[str, int], first: int = 0, end: int | None = None,
                start: int | None = None) -> Iterator[Chunk]:
@@ -211,19 +174,15 @@ class Archive:
         :raises LogError: routes that are not consecutive, or positions that do not count up, with
             the row; a damaged file.
         """
-        pyarrow, _ = parquet()
-        self._ask('chunks', dict(position_of), first, self.rows if end is None else end, start,
-                  self.sizes.chunk_rows)
-        while described := self._answer():
-            rows, routes, size, route_start, kind, size_kept = described
-            offsets = self._array(routes + 1, np.int64)
-            keys = pyarrow.ipc.open_stream(self._array(size, np.uint8)).read_next_batch()
-            states = self._array(rows, np.dtype(kind))
-            kept = pyarrow.ipc.open_stream(self._array(size_kept, np.uint8)).read_next_batch() \
-                if size_kept else None
-            yield Chunk(keys, offsets, offsets[:-1] + first, route_start, states, kept)
-            first += rows
-        self._asked = False
+        def opened(stream: bytes) -> Any:
+            return parquet()[0].ipc.open_stream(stream).read_next_batch()
+
+        for keys, offsets_, start_, kind, states, kept in self._answers(
+                'chunks', dict(position_of), first, self.rows if end is None else end, start):
+            offsets = np.frombuffer(offsets_, np.int64).copy()  # loops take no read-only array
+            yield Chunk(opened(keys), offsets, offsets[:-1] + first, start_,
+                        np.frombuffer(states, kind), None if kept is None else opened(kept))
+            first += int(offsets[-1])
 
     def survey(self, wanted: Iterable[int] = (), timed: bool = False) -> Survey:
         """
@@ -233,12 +192,9 @@ class Archive:
         :param timed: read the stamps, too, for `Survey.spans`.
         :raises LogError: as `chunks`.
         """
-        self._ask('survey', list(wanted), timed)
-        survey = Survey(*self._answer())
-        if timed:
-            survey = replace(survey, spans=self._array(3 * survey.routes, np.int64).reshape(-1, 3))
-        self._asked = False
-        return survey
+        [(*found, spans)] = self._answers('survey', list(wanted), timed)
+        return replace(Survey(*found), spans=np.frombuffer(spans, np.int64).reshape(-1, 3)
+                       if timed else None)
 
     def inspect(self, position_of: Mapping[str, int], no_region: Iterable[str],
                 moves: Moves) -> tuple[int, int, dict[str, int], int, list[int]]:
@@ -254,60 +210,29 @@ class Archive:
             often each state is repeated though it cannot follow itself.
         :raises LogError: a damaged file.
         """
-        self._ask('inspect', dict(position_of), list(no_region), moves.initial,
-                  moves.stays.tobytes(), None if moves.keys is None else moves.keys.tobytes())
-        found: tuple[int, int, dict[str, int], int, list[int]] = self._answer()
-        self._asked = False
+        found: tuple[int, int, dict[str, int], int, list[int]]
+        [found] = self._answers('inspect', dict(position_of), list(no_region), moves)
         return found
 
-    def _open(self) -> None:
-        """Open the file in a process that reads."""
-        try:
-            self._reader = _IDLE.pop()
-        except IndexError:
-            self._reader = _Reader()
-        self._is_open, self._asked = True, False
-        name = self.path.uri if isinstance(self.path, Remote) else str(self.path)
-        self._ask('open', name, self.columns.names(), self.columns.keep,
-                  self.sizes.buffer_bytes, self.sizes.batch_rows)
-        self.rows, schema, self.has_stamps, kept = self._answer()
-        self._asked = False
-        pyarrow, _ = parquet()
-        self._schema, self._kept = (pyarrow.ipc.read_schema(pyarrow.py_buffer(each))
-                                    for each in (schema, kept))
-
-    def _ask(self, kind: str, *arguments: object) -> None:
-        if self._asked:  # the last answer was not read to its end
-            self._reader.end()
-            self._open()
-        self._asked = True
+    def _answers(self, kind: str, *arguments: object) -> Iterator[tuple[Any, ...]]:
+        """Yield the answers to a request."""
+        assert not self._is_busy  # or these would be those to another one
+        self._is_busy, problem = True, None
         self._reader.send((kind, arguments))
-
-    def _answer(self) -> Any:
         try:
-            return self._reader.answer()
+            while parts := self._reader.answer():
+                yield parts
         except LogError as error:
             problem = error.reason
-        raise self._failed(problem)
-
-    def _array(self, count: int, type_: npt.DTypeLike) -> npt.NDArray[Any]:
-        array = np.empty(count, type_)
-        if not self._reader.fill(memoryview(array.data).cast('B')):
-            raise self._failed(self._reader.ending())
-        return array
-
-    def _failed(self, problem: str) -> LogError:
-        """End the reader; return an error: a file that changes while it is read looks damaged."""
+        if problem is None:
+            self._is_busy = False
+            return
         self._reader.end()
-        self._is_open = False
-        try:
-            check_unchanged(self.path, self._stamp)
-        except LogError as error:
-            return error
-        return LogError(problem, path=str(self.path))
+        self.check_unchanged()  # a file that changes while it is read looks damaged
+        raise LogError(problem, path=str(self.path))
 
 
-def check_unchanged(path: Place, stamp: tuple[int, int, int]) -> None:
+def check_unchanged(path: Place, stamp: Stamp) -> None:
     """
     Check that a file has the stamp that it had before.
 
@@ -330,70 +255,42 @@ def chunk_of(batch: Any, columns: Columns, position_of: Mapping[str, int],
     :param position_of, start: as of `Archive.chunks`.
     :raises LogError: as `Archive.chunks`.
     """
-    pyarrow, _ = parquet()
-    schema = archive_reading.schema_of(batch.schema, columns)
-    kept = archive_reading.kept_schema(batch.schema, columns)
-    keys, offsets = schema.names[:-1], np.zeros(1, np.int64)
-    problem = None
-    try:
-        batch.validate(full=True)
-    except pyarrow.ArrowInvalid:
-        problem = 'it cannot be read, as it is damaged: a column holds what is not of its type'
-    if problem is not None:
-        raise LogError(problem)
-    batch = archive_reading.with_dictionaries(batch, keys)
+    schema = reading.released_schema(batch.schema, columns)
+    keys, offsets = reading.keys_in(schema, columns), np.zeros(1, np.int64)
+    for column in batch.columns:
+        reading.check(column)
+    batch = reading.with_coded_keys(batch, keys)
     if len(batch):
-        order = archive_reading.RouteOrder(columns, keys, 0, start)
+        order = reading.RouteOrder(columns, keys, 0, start)
         offsets = np.append(order.starts(batch), len(batch))
-    states = archive_reading.StatePositions(position_of).of(batch.column(columns.symbol))
-    return Chunk(archive_reading.keys_at(batch, keys, offsets[:-1]), offsets, offsets[:-1], start,
-                 states, archive_reading.kept_of(batch, kept) if columns.keep else None), (
-                     _with_symbols(schema, columns, kept))
-
-
-def _with_symbols(schema: Any, columns: Columns, kept: Any) -> Any:
-    pyarrow, _ = parquet()
-    return pyarrow.schema([*schema, pyarrow.field(
-        columns.symbol, pyarrow.dictionary(pyarrow.int32(), pyarrow.string())), *kept])
+    return Chunk(reading.keys_at(batch, keys, offsets[:-1]), offsets, offsets[:-1], start,
+                 reading.StatePositions(position_of).of(batch.column(columns.symbol)),
+                 reading.kept_of(batch, columns, schema) if columns.keep else None), schema
 
 
 class _Reader:
     """A process that reads files, one after another."""
 
     def __init__(self) -> None:
-        self._process = child.start(archive_reading.serve)
+        self._process = child.start(reading.serve)
         self._stdin, self._stdout = child.pipes(self._process)
-        with suppress(OSError, AttributeError):  # a larger pipe is faster
-            fcntl.fcntl(self._stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
     def send(self, request: tuple[Any, ...]) -> None:
         """Send a request."""
         with suppress(BrokenPipeError):  # it has ended; `answer` reports how
-            self._stdin.write(marshal.dumps(request))
+            pickle.dump(request, self._stdin)
             self._stdin.flush()
 
-    def answer(self) -> Any:
-        """Return the first part of an answer; raise LogError where there is none."""
+    def answer(self) -> tuple[Any, ...]:
+        """Return the next parts of an answer; raise LogError where there are none."""
+        parts: tuple[Any, ...] = ()
         try:
-            problem, first = marshal.load(self._stdout)
+            problem, parts = marshal.load(self._stdout)
         except (EOFError, ValueError, TypeError):
-            problem = self.ending()
+            problem = child.ending(self._process)
         if problem is not None:
             raise LogError(problem)
-        return first
-
-    def fill(self, rest: memoryview) -> bool:
-        """Fill a buffer with the next bytes of an answer; return whether there were enough."""
-        while rest:
-            size = self._stdout.readinto(rest)
-            if not size:
-                return False
-            rest = rest[size:]
-        return True
-
-    def ending(self) -> str:
-        """Return how the process ended."""
-        return child.ending(self._process)
+        return parts
 
     def end(self) -> None:
         """End the process."""

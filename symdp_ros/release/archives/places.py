@@ -167,24 +167,19 @@ class Upload:
 
         :raises ConfigurationError, LogError: as `check_free`.
         """
-        if self._is_whole():
-            self._end_draft()
-            return False
-        if not self._release.is_dir():
+        is_whole, is_directory = self._is_whole(), self._release.is_dir()
+        if not is_whole and not is_directory:
             self._put(self._release, self._target)
-            return True
-        manifest = self._described().encode()
-        (self._target / _DRAFT).write(BytesIO(manifest))
-        for file in files_in(self._release):
-            self._put(file, self._target / file.relative_to(self._release).as_posix())
-        (self._target / MANIFEST).write(BytesIO(manifest))
-        self._end_draft()
-        return True
-
-    def _end_draft(self) -> None:
+        elif not is_whole:
+            manifest = self._described().encode()
+            (self._target / _DRAFT).write(BytesIO(manifest))
+            for file in files_in(self._release):
+                self._put(file, self._target / file.relative_to(self._release).as_posix())
+            (self._target / MANIFEST).write(BytesIO(manifest))
         draft = self._target / _DRAFT
-        if self._release.is_dir() and draft.kind() == 'File':
+        if is_directory and draft.kind() == 'File':
             draft.remove()
+        return not is_whole
 
     def _is_whole(self) -> bool:
         """Return whether the release is there."""
@@ -228,6 +223,8 @@ def _sha256(file: Any) -> str:
 
 #: Where an archive lies.
 Place: TypeAlias = Path | Remote
+#: What changes when a file does.
+Stamp: TypeAlias = tuple[int, int, int]
 
 
 def place_of(name: str) -> Place:

@@ -3,15 +3,15 @@
 """
 Reading archives, in a child process: damaged Parquet can make its library abort.
 
-`archive_file.Archive` starts the process, which answers its requests in turn, for one file after
-another. It passes on only what it has checked: whole routes in chunks, each with its id, its
-subject where the file says it, its length and the positions of its symbols in the states of the
-chain.
+`file.Archive` starts the process, which answers its requests in turn, for one file after another.
+It passes on only what it has checked: whole routes in chunks, each with its id, its subject where
+the file says it, its length and the positions of its symbols in the states of the chain.
 """
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import marshal
+import pickle
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
@@ -19,12 +19,13 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Ints
 from symdp_ros.errors import ConfigurationError, LogError
 from symdp_ros.files import child
-from symdp_ros.release.archives.places import place_of, Remote
+from symdp_ros.release.archives.places import Place, Remote
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 
 _MEMORY = 4 << 30  # bytes that the process may take beyond its libraries
 _MOST_VALUES = 100_000  # different unknown ones that are counted by name
 _REQUEST = 8 << 20  # bytes
+_TEXTS = 'string large_string'
 _SORT = 'sort the archive by route and position'
 
 
@@ -82,6 +83,17 @@ class Columns:
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """How much of an archive is read, drawn and written at a time."""
+
+    chunk_rows: int = 1 << 20  # then a chunk ends with the route; it is written as one row group
+    batch_rows: int = 1 << 18
+    buffer_bytes: int = 1 << 20  # of each column that is read: never a whole one of a row group
+    task_rows: int = 1 << 22  # then a task of a cluster ends with the route: a part file
+    threads: int = 4  # that draw, at most; more would wait for the one that writes
+
+
+@dataclass(frozen=True)
 class Survey:
     """
     What is public of the routes of an archive.
@@ -108,11 +120,10 @@ def serve(source: BinaryIO, target: BinaryIO) -> None:
     """
     Answer requests until there are no more, or one fails: the work of the child.
 
-    Each answer begins with (problem or None, a first part of the answer).
-
-    :param source: requests (kind, arguments): 'open' with those of `_File`, and then names of its
-        methods.
-    :param target: for the answers.
+    :param source: requests (kind, arguments), pickled: 'open' with the arguments of `_File`, and
+        then names of its methods.
+    :param target: for the answers to each, (problem or None, parts), marshalled: what comes from
+        here is no code. The last one has no parts.
     """
     parquet()
     child.limit_memory(_MEMORY)
@@ -121,84 +132,83 @@ def serve(source: BinaryIO, target: BinaryIO) -> None:
         target.flush()
         child.extend_time()
         try:
-            kind, arguments = marshal.load(source)
+            kind, arguments = pickle.load(source)
         except EOFError:
             return
         try:
             if kind == 'open':
                 file = None  # not two at a time
                 file = _File(*arguments)
+                arguments = ()
             for parts in getattr(file, kind)(*arguments):
-                marshal.dump((None, parts[0]), target)
-                for part in parts[1:]:
-                    target.write(part)
+                marshal.dump((None, parts), target)
                 child.extend_time()
+            marshal.dump((None, ()), target)
         except BrokenPipeError:
             return
-        except UnicodeDecodeError:
-            problem = 'a route or subject is not UTF-8 text: convert its column'
         except Exception as error:
             problem = 'it is no Parquet file, or is cut off, damaged or encrypted' \
                 if file is None and not isinstance(error, LogError) else child.problem_of(error)
-    marshal.dump((problem, None), target)
+    marshal.dump((problem, ()), target)
 
 
 class _File:
     """
     A Parquet file that is open for reading.
 
-    :param names, keep: of `Columns`.
     :raises LogError: it has no such columns, others of their type, or no rows. The library may
         raise other errors.
     """
 
-    def __init__(self, path: str, names: tuple[str, str, str, str, str], keep: tuple[str, ...],
-                 buffer_bytes: int, batch_rows: int):
-        self._pyarrow, pq = parquet()
-        columns = self._columns = Columns(*names, keep)
-        self._batch_rows, place = batch_rows, place_of(path)
-        source: Any = path
+    def __init__(self, place: Place, columns: Columns, sizes: Sizes):
+        _, pq = parquet()
+        self._columns, self._sizes = columns, sizes
+        buffer_bytes, source = sizes.buffer_bytes, str(place)
         if isinstance(place, Remote):  # each piece is a request
             buffer_bytes, source = max(buffer_bytes, _REQUEST), place.open()
         with pq.ParquetFile(source) as file:
-            self._schema = schema_of(file.schema_arrow, columns)
-            self._kept = kept_schema(file.schema_arrow, columns)
-            plain = _delta_encoded(file.metadata)
-            if not file.metadata.num_rows:
-                raise LogError('it holds no symbols')
-        self._keys = self._schema.names[:-1]
-        self._file = pq.ParquetFile(
+            metadata, schema = file.metadata, file.schema_arrow
+        self._schema = released_schema(schema, columns)
+        self._keys = keys_in(schema, columns)
+        self._has_stamps = columns.stamp in schema.names
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        self._group_rows = np.cumsum([0, *(group.num_rows for group in groups)])
+        self._rows = int(self._group_rows[-1])
+        if not self._rows:
+            raise LogError('it holds no symbols')
+        plain = {column.path_in_schema for group in groups
+                 for column in map(group.column, range(metadata.num_columns))
+                 if any('DELTA' in encoding for encoding in column.encodings)}
+        self._file = pq.ParquetFile(  # which cannot read these into dictionaries
             source, read_dictionary=sorted({*self._keys, columns.symbol} - plain),
             pre_buffer=False, buffer_size=buffer_bytes, page_checksum_verification=True)
-        self._has_stamps = columns.stamp in self._file.schema_arrow.names
-        metadata = self._file.metadata
-        self._group_rows = np.cumsum([0] + [metadata.row_group(i).num_rows
-                                            for i in range(metadata.num_row_groups)])
-        self._rows = int(self._group_rows[-1])
 
-    def open(self, *arguments: object) -> Iterator[tuple[Any, ...]]:  # noqa: A003 (a request)
-        """Yield the number of rows, and the schemas of all columns but the symbols, serialized."""
-        yield (self._rows, self._schema.serialize().to_pybytes(), self._has_stamps,
-               self._kept.serialize().to_pybytes()),
+    def open(self) -> Iterator[tuple[Any, ...]]:  # noqa: A003 (a request)
+        """Yield the number of rows, whether they have stamps, and the schema of a release."""
+        yield self._rows, self._has_stamps, self._schema.serialize()
 
     def survey(self, wanted: Sequence[int], timed: bool) -> Iterator[tuple[Any, ...]]:
-        """Yield a `Survey`; `wanted`: the rows of `cuts`, in order; `timed`: with its spans."""
+        """Yield what a `Survey` has; `wanted`: the rows of `cuts`, in order; `timed`: spans."""
         order, cuts = RouteOrder(self._columns, self._keys, 0, None), list[int]()
         row = last = longest = routes = 0
-        subjects, spans = Counter[str](), _Spans()
+        numbers, counts = dict[str, int](), Counter[int]()  # of subjects
+        spans: list[list[Any]] = [[], [], [], []]
         names = (*self._keys, self._columns.position, *(self._columns.stamp,) * timed)
         for batch in self._batches(names, 0, self._rows):
-            starts = order.starts(batch) + row
-            if timed:
-                spans.add(_stamps(batch.column(self._columns.stamp)), starts - row)
+            begins = order.starts(batch)
+            starts = begins + row
             if len(self._keys) > 1:
-                here = batch.column(self._columns.subject).take(
-                    self._pyarrow.array(starts - row))
-                for each in here.value_counts().to_pylist():
-                    subjects[str(each['values'])] += each['counts']
-                if timed:
-                    numbers = {name: number for number, name in enumerate(subjects)}
-                    spans.subjects += [numbers[str(name)] for name in here.to_pylist()]
+                whose = [numbers.setdefault(str(name), len(numbers)) for name in batch.column(
+                    self._columns.subject).take(begins).to_pylist()]
+                counts.update(whose)
+            else:
+                whose = [0] * len(begins)
+            if timed:
+                times, edges = _stamps(batch.column(self._columns.stamp)), np.union1d(0, begins)
+                for found, part in zip(spans, (
+                        np.minimum.reduceat(times, edges), np.maximum.reduceat(times, edges),
+                        np.isin(edges, begins), whose), strict=True):
+                    found.append(part)
             routes += len(starts)
             if len(starts):
                 longest = max(longest, int(np.diff(starts, prepend=last).max()))
@@ -208,53 +218,54 @@ class _File:
             row += len(batch)
             child.extend_time()
         cuts += [row] * (len(wanted) - len(cuts))
-        yield ((order.start, max(longest, row - last), routes, tuple(cuts), dict(subjects)),
-               *((spans.of(routes).tobytes(),) if timed else ()))
+        stamps = None
+        if timed:  # of each route, of which a batch may hold a part
+            least, most, is_begin, subjects = map(np.concatenate, spans)
+            first = np.flatnonzero(is_begin)
+            stamps = np.stack([np.minimum.reduceat(least, first), np.maximum.reduceat(most, first),
+                               subjects.astype(np.int64)], axis=1)
+        yield (order.start, max(longest, row - last), routes, tuple(cuts),
+               {name: counts[number] for name, number in numbers.items()}, stamps)
 
-    def chunks(self, position_of: Mapping[str, int], first: int, end: int, start: int | None,
-               chunk_rows: int) -> Iterator[tuple[Any, ...]]:
-        """
-        Yield the rows from `first` to `end`, between which there are whole routes, in chunks.
-
-        A chunk is ((rows, routes, size of the keys, start, type of the states, size of what is
-        kept), offsets, keys, states, what is kept), the last four in bytes, as in
-        `archive_file.Chunk`; () is the end.
-        """
+    def chunks(self, position_of: Mapping[str, int], first: int, end: int,
+               start: int | None) -> Iterator[tuple[Any, ...]]:
+        """Yield what `file.Chunk` is made of, for each chunk of the rows from `first` to `end`."""
         order = RouteOrder(self._columns, self._keys, first, start)
         states = StatePositions(position_of)
-        held: list[Any] = []
-        begins: list[Ints] = []
-        size = 0
+        pieces, size = list[tuple[Any, ...]](), 0
         names = (*self._keys, self._columns.position, self._columns.symbol, *self._columns.keep)
+
+        def add(rows: Any, begins: Ints) -> None:
+            nonlocal size
+            pieces.append((keys_at(rows, self._keys, begins), begins + size,
+                           states.of(rows.column(self._columns.symbol)),
+                           kept_of(rows, self._columns, self._schema)))
+            size += len(rows)
+
+        def joined() -> tuple[Any, ...]:
+            keys, begins, found, kept = zip(*pieces, strict=True)
+            symbols = np.concatenate(found)
+            return (_stream(keys), np.append(np.concatenate(begins), size), order.start,
+                    symbols.dtype.str, symbols, _stream(kept) if self._columns.keep else None)
+
         for batch in self._batches(names, first, end):
-            starts = order.starts(batch)
-            while True:
-                i = np.searchsorted(starts, chunk_rows - size)
-                if i == len(starts):
-                    break
-                cut = int(starts[i])
-                held.append(batch.slice(0, cut))
-                yield self._chunk(held, [*begins, starts[:i] + size], order, states)
-                batch, starts = batch.slice(cut), starts[i:] - cut
-                held, begins, size = [], [], 0
-            held.append(batch)
-            begins.append(starts + size)
-            size += len(batch)
+            begins = order.starts(batch)
+            while len(begins) and begins[-1] >= self._sizes.chunk_rows - size:
+                i = np.searchsorted(begins, self._sizes.chunk_rows - size)
+                cut = int(begins[i])
+                add(batch.slice(0, cut), begins[:i])
+                yield joined()
+                batch, begins = batch.slice(cut), begins[i:] - cut
+                pieces, size = [], 0
+            add(batch, begins)
             child.extend_time()
         if size:
-            yield self._chunk(held, begins, order, states)
-        yield (),
+            yield joined()
 
-    def inspect(self, position_of: Mapping[str, int], no_region: Sequence[str], initial: int,
-                stays: bytes, keys: bytes | None) -> Iterator[tuple[Any, ...]]:
-        """
-        Yield what `archive_file.Archive.inspect` returns.
-
-        :param initial, stays, keys: as of `inspection.Moves`.
-        """
-        moves = Moves(initial, np.frombuffer(stays, bool),
-                      None if keys is None else np.frombuffer(keys, np.int64))
-        need_moves = keys is not None or not moves.stays.all()
+    def inspect(self, position_of: Mapping[str, int], no_region: Sequence[str],
+                moves: Moves) -> Iterator[tuple[Any, ...]]:
+        """Yield what `file.Archive.inspect` returns."""
+        need_moves = moves.keys is not None or not moves.stays.all()
         states, names = StatePositions(position_of), Counter[str]()
         unknown = silent = missing = 0
         standing = np.zeros(len(moves.stays), np.int64)
@@ -282,82 +293,34 @@ class _File:
             standing += moves.standing(found, begins, symbol)
             symbol, position = int(found[-1]), int(positions[-1])
         yield (unknown, silent, dict(names.most_common(MOST_NAMES)), missing,
-               standing.tolist()),
-
-    def _chunk(self, batches: list[Any], begins: list[Ints], order: 'RouteOrder',
-               states: 'StatePositions') -> tuple[Any, ...]:
-        pyarrow = self._pyarrow
-        rows = sum(map(len, batches))
-        offsets = np.append(np.concatenate(begins), rows).astype(np.int64)
-        parts, row = [], 0
-        for batch in batches:
-            here = offsets[np.searchsorted(offsets, row):
-                           np.searchsorted(offsets, row + len(batch))] - row
-            parts.append(keys_at(batch, self._keys, here))
-            row += len(batch)
-        keys = self._stream(pyarrow.concat_batches(parts))
-        kept = self._stream(pyarrow.concat_batches(
-            [kept_of(batch, self._kept) for batch in batches])) if self._columns.keep else b''
-        found = np.concatenate([states.of(batch.column(self._columns.symbol))
-                                for batch in batches])
-        return ((rows, len(offsets) - 1, len(keys), order.start, found.dtype.str, len(kept)),
-                offsets, keys, found, kept)
-
-    def _stream(self, batch: Any) -> Any:
-        """Return a batch as it is sent, after checking it."""
-        if not all(map(_is_whole, batch.columns)):
-            raise LogError('a route, a subject or what is kept is not UTF-8 text, or damaged: '
-                           'convert its column')
-        sink = self._pyarrow.BufferOutputStream()
-        with self._pyarrow.ipc.new_stream(sink, batch.schema) as stream:
-            stream.write_batch(batch)
-        return sink.getvalue()
+               standing.tolist())
 
     def _batches(self, names: Iterable[str], first: int, end: int) -> Iterator[Any]:
         """Yield the rows from `first` to `end` of some columns in record batches."""
         groups = [i for i in range(len(self._group_rows) - 1)
                   if self._group_rows[i] < end and self._group_rows[i + 1] > first]
         row = int(self._group_rows[groups[0]]) if groups else 0
-        batches = self._file.iter_batches(self._batch_rows, row_groups=groups,
+        batches = self._file.iter_batches(self._sizes.batch_rows, row_groups=groups,
                                           columns=list(names))
         while row < end:
             batch = next(batches, None)
             if batch is None:
                 raise LogError('it cannot be read, as it is damaged: rows are missing')
             for name in names:
-                _check_indices(batch.column(name))
-            batch = with_dictionaries(batch, self._keys)
+                check(batch.column(name), is_text=name != self._columns.symbol)
             left, right = max(first - row, 0), min(end - row, len(batch))
             row += len(batch)
             if left < right:
-                yield batch.slice(left, right - left)
+                yield with_coded_keys(batch, self._keys).slice(left, right - left)
 
 
-class _Spans:
-    """The first and the last stamp of each route, batch by batch; `subjects`: their numbers."""
-
-    def __init__(self) -> None:
-        self._first: list[Ints] = []
-        self._last: list[Ints] = []
-        self.subjects: list[int] = []
-
-    def add(self, stamps: Ints, starts: Ints) -> None:
-        """Add a batch, in which routes begin at some rows."""
-        begins = starts if len(starts) and starts[0] == 0 else np.append(0, starts)
-        first = np.minimum.reduceat(stamps, begins)
-        last = np.maximum.reduceat(stamps, begins)
-        if len(begins) > len(starts):  # it begins with the rest of a route
-            self._first[-1][-1] = min(self._first[-1][-1], first[0])
-            self._last[-1][-1] = max(self._last[-1][-1], last[0])
-            first, last = first[1:], last[1:]
-        if len(first):
-            self._first.append(first)
-            self._last.append(last)
-
-    def of(self, routes: int) -> npt.NDArray[np.int64]:
-        """Return what `Survey.spans` is."""
-        return np.stack([np.concatenate(self._first), np.concatenate(self._last),
-                         self.subjects or np.zeros(routes, np.int64)], axis=1)
+def _stream(batches: Sequence[Any]) -> Any:
+    """Return record batches as one that can be sent."""
+    pyarrow, _ = parquet()
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, batches[0].schema) as stream:
+        stream.write_batch(pyarrow.concat_batches(batches))
+    return sink.getvalue()
 
 
 class StatePositions:
@@ -377,10 +340,8 @@ class StatePositions:
 
     def of(self, symbols: Any) -> npt.NDArray[Any]:
         """Return the state of each symbol of a column."""
-        pyarrow = self._pyarrow
-        if not pyarrow.types.is_dictionary(symbols.type):
-            symbols = symbols.dictionary_encode()
-        known = pyarrow.compute.index_in(symbols.dictionary.cast(pyarrow.string()), self._values)
+        symbols, names = self._coded(symbols)
+        known = self._pyarrow.compute.index_in(names, self._values)
         codes = np.append(self._states[known.fill_null(-1).to_numpy(zero_copy_only=False)], -1)
         indices = symbols.indices.fill_null(-1) if symbols.null_count else symbols.indices
         found: npt.NDArray[Any] = np.take(codes.astype(self._states.dtype),
@@ -389,30 +350,31 @@ class StatePositions:
 
     def others(self, symbols: Any) -> Iterator[tuple[str | None, int]]:
         """Yield the values that are not listed, and how often each; None: null in a dictionary."""
-        pyarrow = self._pyarrow
-        if not pyarrow.types.is_dictionary(symbols.type):
-            symbols = symbols.dictionary_encode()
-        values = symbols.dictionary.cast(pyarrow.string())
-        known = pyarrow.compute.is_in(values, self._values).to_numpy(zero_copy_only=False)
+        symbols, names = self._coded(symbols)
+        known = self._pyarrow.compute.is_in(names, self._values).to_numpy(zero_copy_only=False)
         counts = np.bincount(symbols.indices.drop_null().to_numpy(), minlength=len(known))
         for i in np.flatnonzero(~known & (counts > 0)):
-            value = values[i].cast(pyarrow.binary()).as_py()
+            value = names[i].cast(self._pyarrow.binary()).as_py()
             yield value if value is None else value.decode(errors='replace'), int(counts[i])
+
+    def _coded(self, symbols: Any) -> tuple[Any, Any]:
+        """Return a column as a dictionary, and the values in that as strings."""
+        if not self._pyarrow.types.is_dictionary(symbols.type):
+            symbols = symbols.dictionary_encode()
+        return symbols, symbols.dictionary.cast(self._pyarrow.string())
 
 
 class RouteOrder:
     """
     Checks, batch by batch, that routes are consecutive and positions count up.
 
-    :param keys: the columns that say which route it is.
+    :param keys: the columns that say which route it is; `with_coded_keys`.
     """
 
     def __init__(self, columns: Columns, keys: Sequence[str], row: int, start: int | None):
-        self._pyarrow, _ = parquet()
         self._columns, self._keys, self._row, self.start = columns, keys, row, start
         self._last: list[object] = []  # the keys of the last row
         self._position: int | None = None
-        self._dictionaries: dict[str, Any] = {}
 
     def starts(self, batch: Any) -> Ints:
         """
@@ -425,9 +387,8 @@ class RouteOrder:
         if position.itemsize < 4:
             position = position.astype(np.int64)  # differences do not wrap around to 1
         new = np.zeros(len(batch), bool)
-        for name, key in zip(self._keys, keys, strict=True):
-            numbers = self._numbers(name, key)
-            new[1:] |= numbers[1:] != numbers[:-1]
+        for key in keys:
+            new[_changes(key)] = True
         new[0] = [key[0].as_py() for key in keys] != self._last
         follows = np.empty(len(batch), bool)
         np.equal(position[1:] - position[:-1], 1, out=follows[1:])
@@ -462,21 +423,22 @@ class RouteOrder:
             row = self._row + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
             raise LogError(f'row {row} (counted from 0): the column {name!r} is null: every row '
                            'needs a route and a position')
+        if parquet()[0].types.is_dictionary(column.type) and column.dictionary.null_count:
+            raise LogError(f'the column {name!r} has null in its dictionary: every row needs a '
+                           'route and a position')
         return column
 
-    def _numbers(self, name: str, key: Any) -> npt.NDArray[Any]:
-        """Return a number for each row, equal where the key is."""
-        if not self._pyarrow.types.is_dictionary(key.type):
-            return key.to_numpy()
-        if name not in self._dictionaries or not key.dictionary.equals(self._dictionaries[name]):
-            if key.dictionary.null_count:
-                raise LogError(f'the column {name!r} has null in its dictionary: every row needs '
-                               'a route and a position')
-            if len(key.dictionary.unique()) < len(key.dictionary):
-                key = key.cast(key.type.value_type).dictionary_encode()
-            else:
-                self._dictionaries[name] = key.dictionary
-        return key.indices.to_numpy()
+
+def _changes(key: Any) -> Ints:
+    """Return the rows of a column without null whose value is not that of the row before."""
+    pyarrow, _ = parquet()
+    is_dictionary = pyarrow.types.is_dictionary(key.type)
+    codes = (key.indices if is_dictionary else key).to_numpy()
+    rows = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    if is_dictionary:  # which may hold a value twice
+        before, here = (key.take(pyarrow.array(at)).dictionary_decode() for at in (rows - 1, rows))
+        rows = rows[pyarrow.compute.not_equal(before, here).to_numpy(zero_copy_only=False)]
+    return rows
 
 
 def _stamps(column: Any) -> Ints:
@@ -490,128 +452,106 @@ def _stamps(column: Any) -> Ints:
     return stamps
 
 
-def _is_text(types: Any, type_: Any) -> bool:
+def _is_text(type_: Any) -> bool:
+    types = parquet()[0].types
     return bool(types.is_string(type_) or types.is_large_string(type_))
 
 
-def with_dictionaries(batch: Any, keys: Sequence[str]) -> Any:
+def _plain(type_: Any) -> Any:
+    """Return the type of the values of a column, which may be a dictionary."""
+    return type_.value_type if parquet()[0].types.is_dictionary(type_) else type_
+
+
+def keys_in(schema: Any, columns: Columns) -> list[str]:
+    """Return the columns that say which route it is."""
+    return [name for name in (columns.subject, columns.route) if name in schema.names]
+
+
+def with_coded_keys(batch: Any, keys: Sequence[str]) -> Any:
     """Return a batch in which texts among some columns are dictionaries."""
-    pyarrow, _ = parquet()
     for i, name in enumerate(batch.schema.names):
-        if name in keys and _is_text(pyarrow.types, batch.column(i).type):
-            batch = batch.set_column(
-                i, name, batch.column(i).cast(pyarrow.string()).dictionary_encode())
+        if name in keys and _is_text(batch.column(i).type):
+            batch = batch.set_column(i, name, batch.column(i).dictionary_encode())
     return batch
 
 
 def keys_at(batch: Any, keys: Sequence[str], rows: Ints) -> Any:
-    """Return some columns of some rows as a record batch, without dictionaries."""
+    """Return some columns of some rows as a record batch of strings and integers."""
     pyarrow, _ = parquet()
     columns = [batch.column(name).take(pyarrow.array(rows)) for name in keys]
-    return pyarrow.record_batch(
-        [column.cast(pyarrow.string()) if pyarrow.types.is_dictionary(column.type) else column
-         for column in columns], names=list(keys))
+    return pyarrow.record_batch([column.cast(
+        pyarrow.string() if _is_text(_plain(column.type)) else _plain(column.type))
+        for column in columns], names=list(keys))
 
 
-def kept_schema(schema: Any, columns: Columns) -> Any:
+def kept_of(batch: Any, columns: Columns, schema: Any) -> Any:
+    """Return the columns of a batch that are kept; `schema`: of `released_schema`."""
+    return parquet()[0].record_batch(
+        [batch.column(name).cast(schema.field(name).type) for name in columns.keep],
+        names=list(columns.keep))
+
+
+def check(column: Any, *, is_text: bool = True) -> None:
     """
-    Return the schema of the columns that are kept, as they are released.
+    Check that indices are within their dictionary and that text is UTF-8: the library does not.
 
-    :raises LogError: there is no such column, or it holds what cannot be copied row by row.
-    """
-    pyarrow, _ = parquet()
-    types, fields = pyarrow.types, []
-    for name in columns.keep:
-        if schema.names.count(name) != 1:
-            raise LogError(f'it must have one column {name!r}, which is to be kept (--keep)')
-        type_ = schema.field(name).type
-        if types.is_dictionary(type_):  # which may hold values of rows that are not released
-            type_ = type_.value_type
-        if not (_is_text(types, type_) or types.is_boolean(type_) or types.is_integer(type_)
-                or types.is_floating(type_) or types.is_timestamp(type_)):
-            raise LogError(f'the column {name!r} cannot be kept: it holds neither texts, numbers, '
-                           'booleans nor times: convert it')
-        fields.append((name, type_))
-    return pyarrow.schema(fields)
-
-
-def kept_of(batch: Any, schema: Any) -> Any:
-    """Return the columns of a batch that are kept; `schema`: of `kept_schema`."""
-    pyarrow, _ = parquet()
-    return pyarrow.record_batch([batch.column(field.name).cast(field.type) for field in schema],
-                                schema=schema)
-
-
-def _check_indices(column: Any) -> None:
-    """
-    Check that the indices of a column are within its dictionary: the library does not.
-
+    :param is_text: whether text must be UTF-8.
     :raises LogError: they are not.
     """
     pyarrow, _ = parquet()
-    if not pyarrow.types.is_dictionary(column.type):
-        return
-    bounds = pyarrow.compute.min_max(column.indices).as_py()
-    if bounds['max'] is not None and not 0 <= bounds['min'] <= bounds['max'] < len(
-            column.dictionary):
-        raise LogError('it cannot be read, as it is damaged: a dictionary lacks a value')
-
-
-def _is_whole(array: Any) -> bool:
-    pyarrow, _ = parquet()
+    if not is_text:
+        if not pyarrow.types.is_dictionary(column.type):
+            return
+        column = pyarrow.DictionaryArray.from_arrays(
+            column.indices, pyarrow.nulls(len(column.dictionary)), safe=False)
+    problem = ''
     try:
-        array.validate(full=True)
+        column.validate(full=True)
     except pyarrow.ArrowInvalid:
-        return False
-    return True
+        problem = 'it cannot be read, as it is damaged, or a column of texts is not UTF-8'
+    if problem:
+        raise LogError(problem)
 
 
-def _delta_encoded(metadata: Any) -> set[str]:
-    """Return the columns with encodings that the library cannot read into dictionaries."""
-    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
-    columns = (group.column(i) for group in groups for i in range(metadata.num_columns))
-    return {column.path_in_schema for column in columns
-            if any('DELTA' in encoding for encoding in column.encodings)}
-
-
-def schema_of(schema: Any, columns: Columns) -> Any:
+def released_schema(schema: Any, columns: Columns) -> Any:
     """
-    Return the schema of a release without its symbols: the subject, if any, route and position.
+    Return the schema of a release: the subject, if any, route, position, symbol, what is kept.
 
     :raises LogError: columns are missing, or hold something else.
     """
     pyarrow, _ = parquet()
     types, fields = pyarrow.types, []
-
-    def plain(name: str) -> Any:
-        type_ = schema.field(name).type
-        return type_.value_type if types.is_dictionary(type_) else type_
-
+    text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
     for name in columns.names():
         count = schema.names.count(name)
         if count > 1 or not count and name not in (columns.subject, columns.stamp):
             raise LogError(f'it must have one column {name!r}: add it, or name the columns that '
                            'it has (--route-key, --position-key, --symbol-key, --subject-key, '
                            '--stamp-key)')
-    for name in (columns.subject, columns.route):
-        if name not in schema.names:
-            continue
-        if types.is_integer(plain(name)):
-            fields.append((name, plain(name)))
-        elif _is_text(types, plain(name)):
-            fields.append((name, pyarrow.dictionary(pyarrow.int32(), pyarrow.string())))
-        else:
-            raise LogError(f'the column {name!r} holds neither strings nor integers: convert it')
+
+    def type_of(name: str, kinds: str, problem: str) -> Any:
+        type_ = _plain(schema.field(name).type)
+        if not any(getattr(types, f'is_{kind}')(type_) for kind in kinds.split()):
+            raise LogError(f'the column {name!r} {problem}: convert it')
+        return type_
+
+    for name in keys_in(schema, columns):
+        type_ = type_of(name, f'integer {_TEXTS}', 'holds neither strings nor integers')
+        fields.append((name, text if _is_text(type_) else type_))
     position = schema.field(columns.position).type
     if not types.is_integer(position):
         raise LogError(f'the column {columns.position!r} does not hold integers: convert it')
-    if columns.stamp in schema.names and not (types.is_integer(plain(columns.stamp))
-                                              or types.is_timestamp(plain(columns.stamp))):
-        raise LogError(f'the column {columns.stamp!r} holds neither times nor integers: convert '
-                       'it, or name another one (--stamp-key)')
-    symbol = plain(columns.symbol)
-    if not (_is_text(types, symbol) or types.is_integer(symbol) or types.is_boolean(symbol)
-            or types.is_null(symbol)):
-        raise LogError(f'the column {columns.symbol!r} holds neither strings, integers nor '
-                       'booleans: convert it')
-    return pyarrow.schema([*fields, (columns.position, position)])
+    if columns.stamp in schema.names:
+        type_of(columns.stamp, 'integer timestamp', 'holds neither times nor integers: name '
+                'another one (--stamp-key), or')
+    type_of(columns.symbol, f'integer boolean null {_TEXTS}',
+            'holds neither strings, integers nor booleans')
+    fields += [(columns.position, position), (columns.symbol, text)]
+    for name in columns.keep:
+        if schema.names.count(name) != 1:
+            raise LogError(f'it must have one column {name!r}, which is to be kept (--keep)')
+        # Not as a dictionary, which may hold values of rows that are not released.
+        fields.append((name, type_of(
+            name, f'boolean integer floating timestamp {_TEXTS}',
+            'cannot be kept: it holds neither texts, numbers, booleans nor times')))
+    return pyarrow.schema(fields)

@@ -12,11 +12,13 @@ in the memory of each.
 Nothing is private yet: only the user who makes an archive may read it.
 """
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import chain
 import multiprocessing
 import os
 from pathlib import Path
@@ -37,8 +39,9 @@ from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.input_settings import InputSettings
+from symdp_ros.release.archives.dataset import SUFFIX
+from symdp_ros.release.archives.engines import in_order
 from symdp_ros.release.archives.file import Columns, parquet
-from symdp_ros.release.archives.tasks import SUFFIX
 from symdp_ros.release.settings import entries_of
 from symdp_ros.words.sampling_settings import SamplingSettings
 
@@ -169,8 +172,7 @@ def write_table(robots: Mapping[str, Sequence[LogFile]], settings: TableSettings
     try:
         problems: list[str] = []
         routes = rows = written = 0
-        with _Readers(settings) as readers:
-            found = readers.each([log for logs in robots.values() for log in logs])
+        with closing(_all_read(settings, chain.from_iterable(robots.values()))) as found:
             for robot, logs in robots.items():
                 with _RobotFile(draft, robot) as file:
                     for log, result in zip(logs, found, strict=False):
@@ -242,37 +244,16 @@ class _RobotFile:
             flush(self._path)
 
 
-class _Readers:
-    """Processes that read logs, as many as processors; to be used in a `with` block."""
-
-    def __init__(self, settings: TableSettings):
-        count = os.cpu_count() or 1
-        # Processes of their own: no thread of this one is copied into them.
-        self._pool = ProcessPoolExecutor(count, multiprocessing.get_context('spawn'),
-                                         signal.signal, (signal.SIGINT, signal.SIG_IGN))
-        self._ahead, self._read = 2 * count, partial(_read, settings)
-
-    def each(self, logs: Sequence[LogFile]) -> Iterator[Any]:
-        """Yield what `_read` returns for each log, in order; a few are read ahead."""
-        waiting: deque[Future[Any]] = deque()
-        for log in logs:
-            waiting.append(self._pool.submit(self._read, log))
-            if len(waiting) > self._ahead:
-                yield self._result(waiting)
-        while waiting:
-            yield self._result(waiting)
-
-    @staticmethod
-    def _result(waiting: 'deque[Future[Any]]') -> Any:
-        with raising(LogError, 'a process that reads logs was ended, perhaps for want of memory: '
-                     'try again with fewer logs', BrokenProcessPool):
-            return waiting.popleft().result()
-
-    def __enter__(self) -> '_Readers':
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
+def _all_read(settings: TableSettings,
+              logs: Iterable[LogFile]) -> Generator[Any, None, None]:
+    """Yield what `_read` returns for each log, in order; a few are read ahead."""
+    count = os.cpu_count() or 1
+    # Processes of their own: no thread of this one is copied into them.
+    with ProcessPoolExecutor(count, multiprocessing.get_context('spawn'), signal.signal,
+                             (signal.SIGINT, signal.SIG_IGN)) as pool, \
+            raising(LogError, 'a process that reads logs was ended, perhaps for want of memory: '
+                    'try again with fewer logs', BrokenProcessPool):
+        yield from in_order(pool, partial(_read, settings), logs, 2 * count)
 
 
 def _read(settings: TableSettings, log: LogFile) -> tuple[Any, Any, list[str]] | str:

@@ -21,43 +21,17 @@ import shutil
 from threading import Event
 from typing import TYPE_CHECKING
 
-import numpy as np
 from symdp_ros.errors import ConfigurationError, LogError, SymdpError
 from symdp_ros.logs.files import remove
 from symdp_ros.logs.recordings.recorded import RECORD
 from symdp_ros.release.archives import engines, file as archive_file
-from symdp_ros.release.archives.batch import mechanism_of, privatized, ReleaseKey
-from symdp_ros.release.archives.file import Archive, Chunk, Columns, Sizes
-from symdp_ros.release.archives.places import Place
+from symdp_ros.release.archives.batch import privatized, ReleaseKey
+from symdp_ros.release.archives.dataset import SUFFIX, Task
+from symdp_ros.release.archives.file import Archive, Chunk, Sizes
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
     from symdp_ros.release.settings import ReleaseSettings
-
-SUFFIX = '.parquet'
-
-
-@dataclass(frozen=True)
-class Task:
-    """
-    Rows of a file, to be released.
-
-    :param file: its name within the archive.
-    :param stamp: of the file.
-    :param end: None: all rows from the first one on.
-    :param start: the position of each route's first row; None: that of the first one.
-    :param target: the file of the release, within its directory; '': the release itself.
-    :param left_out: subjects whose routes are not released.
-    """
-
-    path: Place
-    file: str
-    stamp: tuple[int, int, int]
-    first: int = 0
-    end: int | None = None
-    start: int | None = None
-    target: str = ''
-    left_out: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -72,7 +46,6 @@ class Part:
     number: int
     name: str
     rows: int
-    routes: int
     size: int
 
 
@@ -120,59 +93,43 @@ class Work:
         raise LogError(problem)
 
     def _attempt(self, number: int, task: Task) -> Part:
-        release, routes = self.release, 0
-        settings, key = release.settings, release.of(task.file)
-        path = release.path.parent / f'{secrets.token_hex(16)}{SUFFIX}'
+        settings, key = self.release.settings, self.release.of(task.file.name)
+        path = self.release.path.parent / f'{secrets.token_hex(16)}{SUFFIX}'
         assert settings.archive is not None
+        columns = settings.archive.columns
 
-        def counted(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
-            nonlocal routes
-            for chunk in chunks:
+        def chunks() -> Iterator[Chunk]:
+            for chunk in archive.chunks(position_of=settings.states_by_value(), first=task.first,
+                                        end=task.end, start=task.start):
                 if self.stopped is not None and self.stopped.is_set():
                     raise LogError('it was stopped')
-                routes += len(chunk.begins)
-                yield chunk
+                if task.left_out:
+                    chunk = chunk.without(columns.subject, task.left_out)
+                if chunk.rows:
+                    yield chunk
 
         try:
-            with Archive(task.path, settings.archive.columns, self.sizes) as archive:
-                archive.check_unchanged(task.stamp)
-                chunks = _kept(archive.chunks(
-                    position_of=settings.states_by_value(), first=task.first, end=task.end,
-                    start=task.start), settings.archive.columns, task.left_out)
-                mechanisms = [mechanism_of(settings, i) for i in range(self.threads)]
+            with Archive(task.file.path, columns, self.sizes, task.file.stamp) as archive:
                 rows = archive_file.write(
-                    path, privatized(counted(chunks), mechanisms, key),
-                    archive.schema().with_metadata({RECORD: self.record}),
-                    settings.archive.columns.symbol, settings.chain.states,
-                    self.on_rows or (lambda rows: None))
-                archive.check_unchanged(task.stamp)
-            return Part(number, path.name, rows, routes, os.path.getsize(path))
+                    path, privatized(chunks(), settings, key, self.threads),
+                    archive.schema.with_metadata({RECORD: self.record}), columns.symbol,
+                    settings.chain.states, self.on_rows or (lambda rows: None))
+                archive.check_unchanged()
+            return Part(number, path.name, rows, os.path.getsize(path))
         except BaseException:
             remove(path)
             raise
-
-
-def _kept(chunks: Iterator[Chunk], columns: Columns, left_out: frozenset[str]) -> Iterator[Chunk]:
-    """Yield chunks without the routes of some subjects."""
-    if not left_out:
-        yield from chunks
-        return
-    for chunk in chunks:
-        subjects = chunk.keys.column(columns.subject).to_pylist()
-        kept = np.array([str(subject) not in left_out for subject in subjects])
-        if kept.any():
-            yield chunk.of_routes(kept)
 
 
 def write_release(tasks: Sequence[Task], settings: 'ReleaseSettings', path: Path, *,
                   record: str = '', engine: str = 'local', scheduler: str = '',
                   sizes: Sizes = Sizes(),
                   on_rows: Callable[[int], None] = lambda rows: None,
-                  random: 'RandomBits | None' = None) -> tuple[int, int]:
+                  random: 'RandomBits | None' = None) -> int:
     """
     Write a private archive as a new file, or as a new directory where tasks say so.
 
-    Return how many rows and routes it has.
+    Return how many rows it has.
 
     :param settings: as of `ReleaseKey`.
     :param record: what each file says of itself.
@@ -203,8 +160,7 @@ def write_release(tasks: Sequence[Task], settings: 'ReleaseSettings', path: Path
         gone = attempts.with_name(f'{secrets.token_hex(8)}.gone')
         os.rename(attempts, gone)  # no attempt knows this name
         shutil.rmtree(gone, ignore_errors=True)
-    return (sum(part.rows for part in parts.values()),
-            sum(part.routes for part in parts.values()))
+    return sum(part.rows for part in parts.values())
 
 
 def _put(written: Path, part: Part, path: Path, target: str) -> None:
