@@ -23,8 +23,8 @@ from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, release_na
 from symdp_ros.logs.recordings.storage import STORAGES
 from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.naming import Naming
-from symdp_ros.release.outbox import check_apart, digest_of, holds, Outbox
+from symdp_ros.release.log_place import LogPlace
+from symdp_ros.release.outbox import check_apart, Outbox
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.release.transaction import Prepared, Publisher, Staged
@@ -137,79 +137,6 @@ class LogSource:
             self.on_topics(self.log, topics)
 
 
-@dataclass(eq=False)
-class LogPlace:
-    """
-    Where the release of a log goes, as a `transaction.Place`.
-
-    :param rewrite_missing: as of `Releaser`.
-    """
-
-    source: LogSource
-    naming: Naming
-    outbox: Outbox
-    ledger: Ledger | None
-    rewrite_missing: bool
-
-    def check_free(self) -> None:
-        """Check nothing: the names will be free."""
-
-    def names(self, files: int) -> list[str]:
-        """Return the wanted names of so many files."""
-        return self.naming.wanted(self.source.log_id, files)
-
-    def paths(self, number: int, files: int) -> list[Path]:
-        """Return the paths of so many files, neither taken nor promised."""
-        return self.naming.free_paths(self.source.log_id, number, files)
-
-    def hand_out(self, charge: Entry) -> tuple[Path, ...]:
-        """Return where a release is that was charged before; write it again if needed."""
-        assert self.ledger is not None  # without one, no release is remembered
-        files, keep = self.ledger.files.of(charge.number), self.source.settings.writing.keep
-        # What is staged elsewhere belongs to another process, which is about to move it.
-        if any(not (file.visible or holds(file.staged, file.digest)
-                    or holds(file.path, file.digest)) for file in files):
-            return self._restore(self.ledger, charge, files)
-        paths = self.outbox.paths_of(files)
-        if self.rewrite_missing and (keep.topics or not all(
-                path.parent == self.outbox.directory and path.exists() for path in paths)):
-            return self._rewrite(charge, files)
-        return tuple(paths)
-
-    def _restore(self, ledger: Ledger, charge: Entry, files: list[LedgerFile]) -> tuple[Path, ...]:
-        """Write a release that was charged, and lost before it was moved to its path."""
-        with ExitStack() as stack:
-            for file, new in zip(files, self._staged_again(charge, stack), strict=True):
-                ledger.files.restage(file.path, *new)
-            return tuple(map(self.outbox.publish, ledger.files.of(charge.number)))
-
-    def _rewrite(self, charge: Entry, files: list[LedgerFile]) -> tuple[Path, ...]:
-        """Write a release once more, if possible to the path that the ledger has."""
-        paths, keep = [], self.source.settings.writing.keep
-        with ExitStack() as stack:
-            for file, (path, copy, digest) in zip(
-                    files, self._staged_again(charge, stack), strict=True):
-                same = file.path.parent == self.outbox.directory and file.digest == digest
-                equal = None
-                if keep.topics:  # it may have been released so, or otherwise
-                    equal = file.path if same and holds(file.path, digest) \
-                        else self.outbox.equal(copy, digest)
-                if same and not os.path.lexists(file.path):
-                    path = file.path
-                paths.append(equal or self.outbox.publish(
-                    LedgerFile(0, path, copy, digest, True)))
-        return tuple(paths)
-
-    def _staged_again(self, charge: Entry, stack: ExitStack) -> list[Placed]:
-        """Stage the words of a charge, durably; return each with another free path."""
-        staged = self.source.write(charge.words, self.outbox, stack)
-        for path in staged:
-            make_durable(path)
-        self.outbox.make_staging_durable()
-        return [(path, copy, digest_of(copy)) for path, copy in zip(
-            self.paths(charge.number, len(staged)), staged, strict=True)]
-
-
 class Releaser:
     """
     Releases logs into one directory, which it holds until it is closed.
@@ -258,11 +185,7 @@ class Releaser:
         self._publisher = Publisher(
             settings, release_dir, ledger=ledger, subject=subject, budget=budget,
             subject_budget=subject_budget, compare=tell_changes, wait=wait, on_wait=on_wait)
-        outbox = self._publisher.outbox
-        naming = Naming(outbox.directory, None if ledger is None else ledger.files,
-                        settings.writing.format, settings.writing.keep_names)
-        self._place = partial(LogPlace, naming=naming, outbox=outbox, ledger=ledger,
-                              rewrite_missing=rewrite_missing)
+        self._place = LogPlace(self._publisher.outbox, ledger, settings.writing, rewrite_missing)
 
     def __repr__(self) -> str:
         return f'<Releaser into {str(self._publisher.outbox.directory)!r}>'
@@ -344,10 +267,8 @@ class Releaser:
                 source = LogSource(self._settings, log, self._mechanisms, self._moves,
                                    self._allow_unknown, self._on_topics, self._program)
                 found.append(outcome_of(log.id, partial(
-                    self._publisher.prepare, source, self._place(source), stack)))
+                    self._publisher.prepare, source, self._place, stack)))
                 symbols += found[-1].length or 0
-            found = [each if isinstance(each, Outcome) else
-                     outcome_of(each.source.log_id, each.made_durable) for each in found]
             if stopped or stop():
                 return [each for each in found if isinstance(each, Outcome)], True
-            return self._publisher.publish(found), False
+            return self._publisher.publish(self._place, found), False

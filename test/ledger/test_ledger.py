@@ -339,20 +339,21 @@ def test_many_charges_are_made_at_once_and_each_may_be_refused(ledger):
     charge(ledger, log_id='before.csv')
     ledger.keep_budget('r1', 4.0)
     with ledger.charging('r1') as transaction:
-        def charged(*new, number, **more):
-            entry, is_new = transaction.charge(wanted(*new, **more))
-            assert transaction.number == number
+        def charged(*new, files=(), **more):
+            entry, is_new = transaction.charge(wanted(*new, **more), files)
             return entry.number, is_new
 
-        assert charged('a.csv', number=4) == (3, True)
-        assert charged('before.csv', number=4) == (1, False)
+        assert charged('a.csv', files=[('/out/1', '/staged/1', 'd')]) == (3, True)
+        assert charged('before.csv') == (1, False)
         with refused(BudgetError, cost=Fraction(5, 2)):
             transaction.charge(wanted('big.csv', 2.5))
-        assert charged('b.csv', number=5) == (4, True)
-        assert charged('a.csv', number=5, content=b'another') == (3, False)
+        with refused(LedgerError, '/out/1 was promised to another release', damaged=False):
+            charged('b.csv', files=[('/out/1', '/staged/2', 'd')])
+        assert charged('b.csv') == (4, True)
+        assert charged('a.csv', content=b'another') == (3, False)
         with pytest.raises(LedgerError, match='not UTF-8'):
             transaction.charge(wanted('\udcff'))
-        assert charged('c.csv', number=6) == (5, True)
+        assert charged('c.csv') == (5, True)
         with refused(BudgetError, left=0):
             transaction.charge(wanted('d.csv'))
     assert ledger.spent('r1') == 4 and ledger.problems() == []

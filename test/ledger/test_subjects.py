@@ -6,7 +6,6 @@ import pytest
 from symdp_ros import LedgerError
 from symdp_ros.cli.main import main
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.storage.entries import LedgerEntries
 from symdp_ros.ledger.subjects import look_alike_text, look_alikes
 
 
@@ -32,15 +31,6 @@ def test_names_that_are_none(tmp_path, capsys, name):
     for change in ('--set-budget', '--spent-at-least'):
         assert main(['ledger', str(tmp_path / 'a.ledger'), change, name, '1']) == 1
         assert 'the name of the subject' in capsys.readouterr().err
-
-
-def test_a_subject_of_before_can_be_used_and_corrected(tmp_path, monkeypatch):
-    with Ledger(tmp_path / 'a.ledger') as ledger:
-        with monkeypatch.context() as before:
-            before.setattr(LedgerEntries, 'check_subject', lambda *_: None)
-            ledger.charge('r\n1', loss(), settings='s', description='{}')
-        ledger.set_budget('r\n1', ledger.spent('r\n1'))
-        assert ledger.account('r\n1').left == 0
 
 
 def test_the_command_line_warns(tmp_path, capsys):
