@@ -72,7 +72,13 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize('name', DAMAGES)
+#: Of a kind with others.
+FURTHER = {'another database', 'other k', 'larger budget', 'of another subject', 'another key',
+           'another kind of charge', 'no version', 'another file of it', 'an empty mark'}
+
+
+@pytest.mark.parametrize('name', [pytest.param(
+    name, marks=[pytest.mark.thorough] * (name in FURTHER)) for name in DAMAGES])
 def test_what_is_damaged_is_not_charged_and_then_recovered(path, name, capsys):
     DAMAGES[name](path)
     for create in (True, False):
@@ -106,14 +112,12 @@ def test_what_is_damaged_is_not_charged_and_then_recovered(path, name, capsys):
         assert ledger.spent('r1') == 3 and ledger.problems() == []
 
 
-@pytest.mark.parametrize('statements', [
+@pytest.mark.parametrize('statements, marked', [
     # as another version may seal its charges, add columns, or name its tables
-    ["UPDATE charges SET seal = x'00'"],
-    ['ALTER TABLE ledger ADD COLUMN more', 'ALTER TABLE charges ADD COLUMN more',
-     'UPDATE charges SET seal = randomblob(32)'],
-    ['ALTER TABLE charges RENAME TO entries'],
-    ['DELETE FROM charges']])
-@pytest.mark.parametrize('marked', [True, False])
+    (["UPDATE charges SET seal = x'00'"], True),
+    (['ALTER TABLE ledger ADD COLUMN more', 'ALTER TABLE charges ADD COLUMN more',
+      'UPDATE charges SET seal = randomblob(32)'], False),
+    (['ALTER TABLE charges RENAME TO entries'], True), (['DELETE FROM charges'], False)])
 def test_a_ledger_of_a_newer_version_is_left_as_it_is(path, statements, marked, capsys):
     change(path, 'UPDATE ledger SET version = 3', *statements)
     if not marked:

@@ -162,22 +162,6 @@ def test_a_short_log_does_not_set_a_smaller_unit(ledger):
     charge(ledger, loss(1, 60, length=10), 'c', budget=1.0)
 
 
-OLD = {'epsilon': 1.0, 'adjacency': 31, 'mechanism': 'exponential', 'base': 'counting'}
-
-
-@pytest.mark.parametrize('unit, cost', [(31, '1'), (1, '1/31'), (100, '100/31')])
-def test_a_charge_of_an_older_ledger_counts_as_it_did(ledger, unit, cost):
-    """It says no n, and was drawn for k; how many symbols were released does not matter."""
-    charge(ledger, loss(0, unit), 'sets the unit')
-    ledger.charge('r1', loss(1, 31), log_id='a', settings='s', description=json.dumps(OLD),
-                  words=[['dock'] * 10])
-    entry = ledger.charges()[-1]
-    assert json.loads(entry.description) == OLD and entry.length == 10
-    assert entry.loss.length is None and ledger.cost(entry) == Fraction(cost)
-    new = replace(entry, description=json.dumps(OLD | {'length': 10}))
-    assert new.loss.length == 10 and new.settings_described == entry.settings_described == OLD
-
-
 @pytest.mark.parametrize('damaged', [0, -1, '10', 10.0, True, None, [10]])
 def test_a_damaged_length_is_none(damaged):
     entry = Entry(1, 'charge', 'r1', epsilon='1', adjacency=31, sampling='message',
@@ -360,6 +344,7 @@ def test_processes_make_a_ledger_and_cannot_pass_a_budget_together(tmp_path):
         assert sum(made) == 40 and ledger.spent('r1') == 4 and ledger.problems() == []
 
 
+@pytest.mark.thorough
 def test_three_processes_that_count_otherwise_keep_one_budget(tmp_path):
     """At k = 1, 2 and 3 a release of ε = 0.1 costs 0.6, 0.3 and 0.2 of a budget for 6 symbols."""
     path = tmp_path / 'a.ledger'
