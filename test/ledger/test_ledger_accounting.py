@@ -137,8 +137,13 @@ def test_an_accounting_is_not_changed_in_passing(ledger):
             r"accounting, or change it with symdp ledger .* --set-budget 'r1' 5 "
             r'--accounting pure$')):
         other.keep_budget('r1', 5.0, 'pure')
-    with refused(BudgetError, '--accounting zcdp --delta 1e-05', limit=5):
-        ledger.keep_budget('r1', 0.0, 'zcdp', 1e-5)
+    for subject, budget in ('r1', 5), ('r3', 0):
+        ledger.keep_budget('r3', 0.0, 'zcdp', 1e-6)
+        with refused(BudgetError, f'is {budget} (zcdp, δ = 1e-06) in the ledger, not {budget} '
+                     '(zcdp, δ = 1e-05): ', limit=budget) as says:
+            ledger.keep_budget(subject, 0.0, 'zcdp', 1e-5)
+        assert str(says.value).endswith(
+            f" --set-budget '{subject}' {budget} --accounting zcdp --delta 1e-05")
     ledger.keep_budget('r2', 5.0)
     with pytest.raises(BudgetError, match=r'is 5 \(pure\) in the ledger, not 5 \(zcdp'):
         ledger.keep_budget('r2', 5.0, 'zcdp', 1e-6)
@@ -157,6 +162,7 @@ def test_an_accounting_is_not_changed_in_passing(ledger):
 
 def test_an_accounting_without_a_budget_is_kept(ledger):
     charge(ledger, lost(1, 'range'))
+    ledger.keep_budget('r2', 0.0, 'zcdp', 0.01)  # the largest δ
     ledger.keep_budget('r1', 0.0, 'zcdp', 1e-6)
     assert ledger.account('r1').delta == DELTA and ledger.account('r1').budget is None
     charge(ledger, lost(9), subject_budget=40.0)

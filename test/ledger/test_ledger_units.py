@@ -52,6 +52,15 @@ def test_a_period_counts_where_it_is_the_sampling():
     assert Loss.of(Privacy(0.1, 3), 'period', 0.2, 5.0).unit == Unit(seconds=Fraction(5))
 
 
+def test_zones_are_part_of_a_unit():
+    zones = Privacy(1.0, 2, {'west': ['a', 'b'], 'east': ['c']})
+    loss, other = Loss.of(zones, 'message'), Loss.of(Privacy(1.0, 2), 'message')
+    assert loss.unit.zones == zones.zones.digest() and other.unit.zones is None
+    assert loss.unit.accepts(other) and not other.unit.accepts(loss)
+    assert not Unit(2, 'message', zones='another').accepts(loss)
+    assert str(loss.unit).endswith(f' inside the zones {zones.zones.digest()[:8]}')
+
+
 ONE = loss()
 OTHERS = [loss(sampling='change'), loss(sampling='archive'), loss(sampling='period', period=1),
           loss(sampling='period', period=2), loss(adjacency=3, sampling='period', period=2,
@@ -303,7 +312,9 @@ def test_three_thirds_fit_into_one(ledger):
 
 @pytest.mark.parametrize('amount, text', [
     ('0', '0'), ('1/4', '0.25'), ('100', '100'), ('1/3', '1/3 (about 0.333333)'),
-    ('22/7', '22/7 (about 3.14286)'), (f'1{"0" * 30}/3', 'about 3.33333E+29')])
+    ('22/7', '22/7 (about 3.14286)'), (f'1{"0" * 30}/3', 'about 3.33333E+29'),
+    ('1/243', '1/243 (about 0.00411523)'), (f'1/{3**47}', 'about 3.76098E-23'),
+    (f'1/{3**46}', '1/8862938119652501095929 (about 1.12829E-22)')])
 def test_amounts_as_people_read_them(amount, text):
     assert as_text(Fraction(amount)) == text
     assert (as_decimal(Fraction(amount)) is None) == text.endswith(')') or 'E' in text
