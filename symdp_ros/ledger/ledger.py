@@ -16,7 +16,7 @@ a log whose content changed. It holds no sensitive symbol; of the times of a log
 and ends, to find logs that overlap. The charge of an archive holds no words, which would be too
 many, and the HMAC of its file.
 
-Rows are sealed in a chain (`ledger.database`). A mark in the same folder (`ledger.mark`)
+Rows are sealed in a chain (`storage.database`). A mark in the same folder (`storage.mark`)
 holds number and seal of the last row, to detect a ledger that was put back to an older state. A
 ledger with a problem is not charged: see `ledger.recovery`.
 """

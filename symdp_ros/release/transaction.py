@@ -267,7 +267,8 @@ class Publisher:
         if earlier is None and not reads_first:
             place.check_free()
         elif earlier is not None and not self._compare:
-            return Outcome(log_id, 'already released', earlier.length, place.hand_out(source, earlier))
+            return Outcome(log_id, 'already released', earlier.length,
+                           place.hand_out(source, earlier))
         planned = plan(source, earlier, ledger, stack)
         if planned.problem is not None:
             return _outcome(source, 'failed', reason=planned.problem)

@@ -70,6 +70,7 @@ def test_a_log_is_charged_once_under_the_same_settings(ledger):
     again, new_again = charge(ledger, words=[['other']], content=b'def')
     assert new and not new_again and again == first
     assert first.words == (('x', 'y'), ('z',)) and first.length == 3
+    assert 'content' not in repr(first) and 'packed' not in repr(first)
     assert ledger.find('r1', 'a.csv', 's') == first and ledger.spent('r1') == 1
     assert ledger.find('r1', 'a.csv', 'other') is None
     assert ledger.account('r1').logs == 1
@@ -207,7 +208,7 @@ def test_a_second_name_is_refused(tmp_path):
         second.hardlink_to(first)
         for attempt in (lambda: charge(ledger, 0.1, 'b.csv'), lambda: Ledger(second).close(),
                         lambda: recover(second, {})):
-            with pytest.raises(LedgerError, match=r'has 2 names \(hard links\)'):
+            with refused(LedgerError, 'has 2 names (hard links)', damaged=False):
                 attempt()
         second.unlink()
         charge(ledger, 0.1, 'b.csv')
@@ -286,7 +287,7 @@ def test_a_ledger_to_look_at_is_not_made(tmp_path):
 
 
 def test_a_place_that_cannot_be_written(tmp_path):
-    with pytest.raises(LedgerError, match='the directory .* does not exist: make it'):
+    with refused(LedgerError, 'does not exist: make it', damaged=False):
         Ledger(tmp_path / 'nowhere' / 'a.ledger')
 
 
@@ -351,7 +352,7 @@ def test_many_charges_are_made_at_once_and_each_may_be_refused(ledger):
             charged('b.csv', files=[('/out/1', '/staged/2', 'd')])
         assert charged('b.csv') == (4, True)
         assert charged('a.csv', content=b'another') == (3, False)
-        with pytest.raises(LedgerError, match='not UTF-8'):
+        with refused(LedgerError, 'not UTF-8', damaged=False):
             transaction.charge(wanted('\udcff'))
         assert charged('c.csv') == (5, True)
         with refused(BudgetError, left=0):

@@ -58,7 +58,7 @@ def test_a_budget_is_kept_though_the_charge_that_named_it_is_refused(ledger):
 
 @pytest.mark.parametrize('budget', [float('nan'), float('inf'), -1.0])
 def test_budgets_that_are_none(ledger, budget):
-    with pytest.raises(BudgetError, match='it must be a finite number'):
+    with refused(BudgetError, 'it must be a finite number', limit=None):
         charge(ledger, subject_budget=budget)
 
 
@@ -74,7 +74,8 @@ def test_a_budget_is_changed_by_an_entry(ledger):
     entries = ledger.entries()
     assert [entry.kind for entry in entries] == ['budget', 'charge', 'budget', 'charge', 'budget',
                                                  'budget', 'charge']
-    assert [entry.epsilon for entry in entries if entry.kind == 'budget'] == ['1', '2.5', '1', '0']
+    assert [(entry.epsilon, entry.adjacency) for entry in entries if entry.kind == 'budget'] == [
+        ('1', 0), ('2.5', 0), ('1', 0), ('0', 0)]
     assert ledger.account('r1').budget is None and ledger.problems() == []
 
 
@@ -109,9 +110,9 @@ def test_what_was_spent_besides_counts_for_every_log(ledger):
 
 
 def test_names_that_are_not_utf_8(ledger):
-    with pytest.raises(LedgerError, match=r"subject 'r.udcff' is not UTF-8"):
+    with refused(LedgerError, r"subject 'r\udcff' is not UTF-8", damaged=False):
         ledger.charge('r\udcff', loss(), settings='s', description='{}')
-    with pytest.raises(LedgerError, match='not UTF-8'):
+    with refused(LedgerError, 'not UTF-8', damaged=False):
         charge(ledger, 1, 'log\udcff')
     assert ledger.charges() == []
 
