@@ -166,20 +166,6 @@ def test_an_old_copy_put_back_is_noticed(tmp_path):
             assert ledger.spent('r1') == 1
 
 
-def test_another_ledger_in_its_place_is_noticed(tmp_path):
-    path = tmp_path / 'a.ledger'
-    with Ledger(path) as ledger:
-        charge(ledger)
-    with Ledger(tmp_path / 'other') as ledger:
-        for i in range(3):
-            charge(ledger, settings=str(i))
-    path.write_bytes((tmp_path / 'other').read_bytes())
-    with Ledger(path) as ledger:
-        assert 'looks rolled back or replaced' in ledger.problems()[0]
-        with refused(LedgerError, damaged=True):
-            charge(ledger, settings='3')
-
-
 def spend_everything(path):
     """Charge 0.1 out of 1.0 until it is refused, in a process of its own; return its output."""
     return subprocess.run([sys.executable, '-c', f"""

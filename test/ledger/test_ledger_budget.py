@@ -10,7 +10,7 @@ import sys
 from ledgers import loss
 import pytest
 from refusals import refused
-from symdp_ros import BudgetError, LedgerError
+from symdp_ros import BudgetError
 from symdp_ros.ledger.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,14 +107,6 @@ def test_what_was_spent_besides_counts_for_every_log(ledger):
     ledger.charge('new', loss(1, 3), settings='s', description='{}')
     with Ledger(ledger.path) as other:
         assert other.spent('new') == Fraction(4, 3) and other.problems() == []
-
-
-def test_names_that_are_not_utf_8(ledger):
-    with refused(LedgerError, r"subject 'r\udcff' is not UTF-8", damaged=False):
-        ledger.charge('r\udcff', loss(), settings='s', description='{}')
-    with refused(LedgerError, 'not UTF-8', damaged=False):
-        charge(ledger, 1, 'log\udcff')
-    assert ledger.charges() == []
 
 
 CHARGES = """

@@ -179,16 +179,6 @@ def test_where_nothing_tells_what_was_spent_the_operator_says_it(path, damage, c
         assert ledger.spent('r1') == Fraction('2.5') and ledger.account('r1').budget == 3
 
 
-def test_a_damaged_mark_beside_a_whole_ledger(path):
-    mark = path.with_name('a.ledger.mark')
-    mark.write_bytes(mark.read_bytes()[:-1])
-    said = recover(path, {})
-    assert 'a.ledger.mark is damaged' in said[0]
-    with Ledger(path) as ledger:
-        assert ledger.spent('r1') == 2
-        charge(ledger)
-
-
 def test_nothing_to_recover(path, tmp_path):
     before = path.read_bytes()
     assert recover(path, {}) == ['nothing is wrong with the ledger']
@@ -246,12 +236,7 @@ def test_a_ledger_that_is_replaced_while_it_is_open_is_not_charged(path):
 def test_what_changes_while_it_is_open_is_noticed(path):
     with Ledger(path) as ledger:
         assert ledger.problems() == []
-        change(path, "UPDATE charges SET epsilon = '0.5' WHERE number = 3")
-        assert any('charge 3' in problem for problem in ledger.problems())
-    make_ledger(path.with_name('b.ledger'), 2)
-    with Ledger(path.with_name('b.ledger')) as ledger:
-        assert ledger.problems() == []
-        change(ledger.path, 'DELETE FROM charges WHERE number = 3')
+        change(path, 'DELETE FROM charges WHERE number = 3')
         with refused(LedgerError, 'charge 3 was changed or removed', damaged=True):
             charge(ledger)
 

@@ -517,11 +517,9 @@ def test_a_log_of_which_nothing_is_known_is_refused_where_the_operator_alone_see
     assert place.release(allow_unknown=0).ok and place.spent() == 2
 
 
-@pytest.mark.parametrize('unknown_symbol', ['uniform', 'hold'])
-def test_it_is_refused_without_a_ledger_too(place, unknown_symbol):
+def test_it_is_refused_without_a_ledger_too(place):
     log = place.log(word='12345')
-    with Releaser(settings(unknown_symbol=unknown_symbol), place.releases,
-                  allow_unknown=0.05) as releaser:
+    with Releaser(settings(), place.releases, allow_unknown=0.05) as releaser:
         assert releaser.release(log).kind == 'failed'
     assert place.visible() == []
 
