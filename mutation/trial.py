@@ -57,10 +57,7 @@ class _Trial:
         self._seconds, self._reached = _in_a_fork(lambda: _baseline(items, str(self.path)))
         self._print(f'{self.module}: {len(self._seconds)} of {len(items)} tests are used, '
                     f'{sum(self._seconds.values()):.0f} s')
-        self._functions = defaultdict(list)
-        for each in gc.get_objects():
-            if isinstance(each, FunctionType) and each.__code__.co_filename == str(self.path):
-                self._functions[_key(each.__code__)].append(each)
+        self._functions = functions_of(self.path)
         self._real = compile(self.path.read_text(encoding='utf-8'), str(self.path), 'exec')
         tests = self._tests_of(Mutant('', range(0), self._real, False))
         for inside in (True, False):
@@ -291,6 +288,16 @@ def _in_a_fork(function):
 def end_with_parent():
     """Let this process be killed when the one that forked it has ended."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def functions_of(path):
+    """Return the functions that were made of a file, by `_key` of their code."""
+    found = defaultdict(list)
+    gc.unfreeze()  # what is frozen, as in test/conftest.py, is not listed
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType) and each.__code__.co_filename == str(path):
+            found[_key(each.__code__)].append(each)
+    return found
 
 
 def _key(code):

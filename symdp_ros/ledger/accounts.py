@@ -14,7 +14,7 @@ from functools import lru_cache
 import json
 from math import ceil
 import re
-from typing import Any
+from typing import Any, TypeVar
 import zlib
 
 from symdp_ros.core.accounting import BOUNDS, Concentrated, epsilon_at
@@ -32,6 +32,7 @@ _MOST_BITS = 3000  # of a denominator: far fewer digits than `_AMOUNT` has
 
 _FINEST = 10**30   # the largest denominator of a sum that is rounded up
 
+_Cost = TypeVar('_Cost', Fraction, Concentrated)
 _Sums = dict[Step, Fraction]  # sum of ε for each step
 _NOTHING = Fraction(0)
 #: δ at which ρ is shown where no other was chosen.
@@ -210,8 +211,7 @@ class Account:
             self.unit = loss.unit
         step, cost, rho = self.unit.step(loss), loss.per_step, loss.concentrated
         _add(self._sums, step, cost)
-        self._concentrated[step] = rho + self._concentrated[step] \
-            if step in self._concentrated else rho
+        _add(self._concentrated, step, rho)
         if log_id is None:
             self.live_words += 1
             self._live[step] = max(cost, self._live.get(step, cost))
@@ -230,8 +230,7 @@ class Account:
         if loss.repeats > 1:
             cost, rho = cost * loss.repeats, rho.repeated(loss.repeats)
         _add(self._repeated, step, cost)
-        self._repeated_concentrated[step] = rho + self._repeated_concentrated[step] \
-            if step in self._repeated_concentrated else rho
+        _add(self._repeated_concentrated, step, rho)
 
     def spent(self, log_id: str | None = None) -> Fraction:
         """
@@ -403,7 +402,7 @@ def _sum(amounts: Iterable[Fraction]) -> Fraction:
     return total
 
 
-def _add(sums: _Sums, step: Step, cost: Fraction) -> None:
+def _add(sums: dict[Step, _Cost], step: Step, cost: _Cost) -> None:
     sums[step] = sums[step] + cost if step in sums else cost
 
 

@@ -30,7 +30,7 @@ class NamedBudget:
     delta: Fraction | None
 
     @classmethod
-    def of(cls, subject_budget: float, accounting: str = '', delta: float = 0.0) -> 'NamedBudget':
+    def of(cls, subject_budget: float, accounting: str, delta: float) -> 'NamedBudget':
         """
         Return what the options name; a `subject_budget` of 0.0 names none.
 

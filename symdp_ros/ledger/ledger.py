@@ -16,7 +16,7 @@ a log whose content changed. It holds no sensitive symbol; of the times of a log
 and ends, to find logs that overlap. The charge of an archive holds no words, which would be too
 many, and the HMAC of its file.
 
-Rows are sealed in a chain (`ledger.database`). A mark in the same folder (`ledger.mark`)
+Rows are sealed in a chain (`storage.database`). A mark in the same folder (`storage.mark`)
 holds number and seal of the last row, to detect a ledger that was put back to an older state. A
 ledger with a problem is not charged: see `ledger.recovery`.
 """
@@ -30,11 +30,11 @@ from typing import Any, BinaryIO
 
 from symdp_ros.errors import BudgetError
 from symdp_ros.ledger.accounts import Account, Entry, rounded_up, written
-from symdp_ros.ledger.budgets import (budget_entry, changed_settings, check_budgets, checked_delta,
-                                      limit, NamedBudget)
+from symdp_ros.ledger.budgets import budget_entry, checked_delta, limit, NamedBudget
 from symdp_ros.ledger.storage.database import LedgerDatabase
 from symdp_ros.ledger.storage.entries import LedgerEntries
 from symdp_ros.ledger.storage.files import ReleasedFiles
+from symdp_ros.ledger.subjects import check_subject
 from symdp_ros.ledger.transaction import ChargeTransaction, NewCharge, Placed
 from symdp_ros.ledger.units import Loss
 
@@ -118,15 +118,6 @@ class Ledger:
             self._entries.catch_up()
         return sorted(self._entries.accounts)
 
-    def check_subject(self, subject: str) -> None:
-        """
-        Check that a name can be that of a subject; one that the ledger knows already can.
-
-        :raises LedgerError: it cannot.
-        """
-        with self._database.errors():
-            self._entries.check_subject(subject)
-
     def spent(self, subject: str, log_id: str | None = None) -> Fraction:
         """Return exactly what a subject, or one of its logs, has spent, in the subject's unit."""
         return self.account(subject).spent(log_id)
@@ -154,7 +145,7 @@ class Ledger:
         """Do what `keep_budget` does for each of some subjects, in one transaction."""
         subjects = list(subjects)
         for subject in subjects:
-            self.check_subject(subject)
+            check_subject(subject)
         named = NamedBudget.of(subject_budget, accounting, delta)
         if not named.is_given:
             return
@@ -181,7 +172,7 @@ class Ledger:
         :raises BudgetError: δ is out of range.
         :raises LedgerError: the ledger has a problem.
         """
-        self.check_subject(subject)
+        check_subject(subject)
         at = checked_delta(accounting, delta) if accounting else self.account(subject).delta
         self.note(budget_entry(subject, budget, at))
 
@@ -191,8 +182,9 @@ class Ledger:
         Count at least so much, in the subject's unit, as spent; return what that adds.
 
         :param least_rho: the same of ρ; None: it is not known, and follows from what that adds.
-        :raises LedgerError: the ledger has a problem.
+        :raises LedgerError: the ledger has a problem; the name can be none of a subject.
         """
+        check_subject(subject)
         account = self.account(subject)
         more, rho = max(least - account.spent(), Fraction(0)), Fraction(0)
         if least_rho is not None and least_rho > rounded_up(account.rho):
@@ -224,9 +216,8 @@ class Ledger:
         """
         with self._database.errors():
             self._entries.check_sound()
-            check_budgets(account or self._entries.account(subject), loss, log_id,
-                          limit('budget', budget), changed_settings(
-                              self._entries.latest_of(subject, log_id), description))
+            self._entries.check_budgets(subject, loss, log_id, limit('budget', budget),
+                                        description, account)
 
     def check_all(self, losses: Mapping[str, Loss], log_id: str | None = None, *,
                   budget: float = 0.0, description: str = '') -> dict[str, BudgetError]:
@@ -236,9 +227,7 @@ class Ledger:
             self._entries.check_sound()
             for subject, loss in losses.items():
                 try:
-                    check_budgets(self._entries.account(subject), loss, log_id, most,
-                                  changed_settings(self._entries.latest_of(subject, log_id),
-                                                   description))
+                    self._entries.check_budgets(subject, loss, log_id, most, description)
                 except BudgetError as error:
                     refused[subject] = error
         return refused
@@ -256,9 +245,9 @@ class Ledger:
         :raises LedgerError: the ledger cannot be written; the name can be none of a subject.
         """
         if subject:
-            self.check_subject(subject)
+            check_subject(subject)
         self.account(subject)  # the first reading takes longest: not within the transaction
-        transaction = ChargeTransaction(self._database, self._entries, subject,
+        transaction = ChargeTransaction(self._entries, self.files, subject,
                                         limit('budget', budget))
         with self._entries.writing():
             yield transaction

@@ -76,7 +76,7 @@ def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
         refuse_other_paths(path)
         with _locked(path) as file, _folder(path) as place:
             _copy(file, path, place / 'old')
-            found = _read(place, 'old', printable(path))
+            found = _read(place, printable(path))
             mark, mark_problem = _read_mark(place, mark_path, found)
             problems = found.problems + [mark_problem] * bool(mark_problem)
             if not problems:
@@ -88,7 +88,7 @@ def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
                     'SUBJECT EPSILON')
             report = [f'found: {problem}' for problem in problems]
             with _new_ledger(place / 'new', found, mark) as ledger:
-                kept = _archive_damaged(place, 'old', path)
+                kept = _archive_damaged(place, path)
                 report += [f'charges kept: {len(ledger.charges())}; the old file is {kept}']
                 report += _restore_spent(ledger, mark, least)
                 ledger.note(Entry(0, 'recovery', '', description=json.dumps({'said': report})))
@@ -142,16 +142,16 @@ def _copy(file: int, path: Path, target: Path) -> None:
         shutil.copyfile(f'{path}-wal', f'{target}-wal')
 
 
-def _copy_of(place: Path, name: str, copy: str) -> Path:
+def _copy_of_old(place: Path, copy: str) -> Path:
     for suffix in ('', '-wal'):
         with suppress(FileNotFoundError):
-            shutil.copyfile(place / f'{name}{suffix}', place / f'{copy}{suffix}')
+            shutil.copyfile(place / f'old{suffix}', place / f'{copy}{suffix}')
     return place / copy
 
 
-def _archive_damaged(place: Path, name: str, path: Path) -> str:
+def _archive_damaged(place: Path, path: Path) -> str:
     """Keep the old file in the folder of the ledger; return how it is kept."""
-    if (place / name).stat().st_size == 0:
+    if (place / 'old').stat().st_size == 0:
         return 'empty'
     now = datetime.now(timezone.utc).strftime('%Y%m%dT%H%M%SZ')
     kept = path.with_name(f'{path.name}.damaged-{now}')
@@ -159,25 +159,24 @@ def _archive_damaged(place: Path, name: str, path: Path) -> str:
         kept = kept.with_name(f'{kept.name}+')
     for suffix in ('-wal', ''):
         with suppress(FileNotFoundError):
-            shutil.copyfile(place / f'{name}{suffix}', f'{kept}{suffix}')
+            shutil.copyfile(place / f'old{suffix}', f'{kept}{suffix}')
             os.chmod(f'{kept}{suffix}', 0o600)
             flush(f'{kept}{suffix}')
     flush(path.parent)
     return f'kept as {printable(kept.name)}'
 
 
-def _read(place: Path, name: str, shown: str) -> _Found:
+def _read(place: Path, shown: str) -> _Found:
     """Return what can be read of a ledger, and verify it; `shown`: its name in messages."""
-    if (place / name).stat().st_size == 0:
+    if (place / 'old').stat().st_size == 0:
         return _Found(problems=['the ledger is gone or empty'])
     found = _Found()
-    with suppress(*FAILURES), closing(sqlite3.connect(
-            _copy_of(place, name, 'salvaged'))) as db:
+    with suppress(*FAILURES), closing(sqlite3.connect(_copy_of_old(place, 'salvaged'))) as db:
         with suppress(*FAILURES):
             check_version(db, shown)
         _salvage(db, found)
     try:
-        with Ledger(_copy_of(place, name, 'verified'), create=False) as ledger:
+        with Ledger(_copy_of_old(place, 'verified'), create=False) as ledger:
             found.problems += ledger.problems()
     except LedgerError:
         found.problems.append('the file is damaged, or of another kind')
@@ -237,7 +236,7 @@ def _read_mark(place: Path, path: Path, found: _Found) -> tuple[Mark | None, str
         return None, str(error)
     if mark is None or found.problems:
         return mark, None
-    marked = _copy_of(place, 'old', 'marked')
+    marked = _copy_of_old(place, 'marked')
     shutil.copyfile(path, f'{marked}.mark')
     try:
         with Ledger(marked, create=False) as ledger:

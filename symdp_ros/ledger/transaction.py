@@ -12,10 +12,10 @@ import zlib
 
 from symdp_ros.errors import LedgerError, printable
 from symdp_ros.ledger.accounts import Entry, written
-from symdp_ros.ledger.budgets import changed_settings, check_budgets
 from symdp_ros.ledger.overlap import Span
-from symdp_ros.ledger.storage.database import LedgerDatabase, LedgerFile
+from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.ledger.storage.entries import LedgerEntries
+from symdp_ros.ledger.storage.files import ReleasedFiles
 from symdp_ros.ledger.units import Loss
 
 #: A file to be released: its future path, where it is staged, and its digest.
@@ -93,16 +93,10 @@ class ChargeTransaction:
     :param budget: what one log may spend; None: no limit.
     """
 
-    def __init__(self, database: LedgerDatabase, entries: LedgerEntries, subject: str,
+    def __init__(self, entries: LedgerEntries, files: ReleasedFiles, subject: str,
                  budget: Fraction | None):
-        self._database, self._entries = database, entries
+        self._entries, self._files = entries, files
         self._subject, self._budget, self._is_read = subject, budget, False
-
-    @property
-    def number(self) -> int:
-        """Return the number that the next charge gets."""
-        self._entries.catch_up()
-        return self._entries.number + 1
 
     def charge(self, new: NewCharge, files: Sequence[Placed] = (),
                subject: str = '') -> tuple[Entry, bool]:
@@ -126,11 +120,14 @@ class ChargeTransaction:
         if not self._is_read:
             entries.check_sound()
             self._is_read = True  # nobody else can write before the end of the transaction
-        check_budgets(entries.account(subject), new.loss, new.log_id, self._budget,
-                      changed_settings(entries.latest_of(subject, new.log_id), new.description))
+        for path, *_ in files:
+            if self._files.has_path(path):
+                raise LedgerError(f'{printable(path)} was promised to another release meanwhile: '
+                                  'release it again')
+        entries.check_budgets(subject, new.loss, new.log_id, self._budget, new.description)
         entry = entries.append(new.entry, subject=subject, files=len(files))
         for path, staged, digest in files:
-            self._database.insert_file(LedgerFile(entry.number, path, staged, digest, False))
+            self._files.add(LedgerFile(entry.number, path, staged, digest, False))
         return entry, True
 
     def charge_all(self, new: Mapping[str, NewCharge],

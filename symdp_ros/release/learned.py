@@ -24,8 +24,8 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import most_at_once, Span
 from symdp_ros.ledger.units import as_text, Loss
 from symdp_ros.logs import LogFile
-from symdp_ros.release.engine import LogSource
 from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
+from symdp_ros.release.one_log import LogSource
 from symdp_ros.release.outbox import Outbox
 from symdp_ros.release.report import Outcome
 from symdp_ros.release.settings import ReleaseSettings

@@ -30,8 +30,9 @@ from symdp_ros.files.durable import files_in, flush
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.logs.files import remove
-from symdp_ros.release.naming import shorter, variant
 
+_MARKER = '.private'  # of the names that `release_name` makes
+_SHORT = 100           # bytes of a name that every file system allows
 _STAGING = '.staging-'
 _LOCK = '.symdp_ros.lock'
 _PART_BYTES = 1 << 20
@@ -131,12 +132,13 @@ class Outbox:
         with _using(self.directory):
             flush(self._staging)
 
-    def publish(self, file: LedgerFile, *, settle: bool = True) -> Path:
+    def publish(self, file: LedgerFile) -> Path:
         """
         Move a staged file to its path, or to another if that is taken or too long; return it.
 
+        `settle` is to be called later, after several files; `close` does so, too.
+
         :param file: one with the number 0 is not in the ledger.
-        :param settle: call `settle` now; otherwise the caller does, after several files.
         :raises OSError: it cannot be moved; it stays where it is.
         """
         path, ledger = file.path, self._ledger if file.number else None
@@ -149,14 +151,14 @@ class Outbox:
                     break
                 free = variant(path)
             except OSError as error:
-                free = shorter(path)
+                free = _shorter(path)
                 if error.errno != errno.ENAMETOOLONG or len(free.name) >= len(path.name):
                     raise
             if ledger is not None:
                 ledger.files.move(path, free)
             path = free
         self._moved.append((path, ledger is not None))
-        if settle or len(self._moved) >= _MOST_MOVED:
+        if len(self._moved) >= _MOST_MOVED:
             self.settle()
         return path
 
@@ -299,6 +301,25 @@ def holds(path: Path, digest: str) -> bool:
         return digest_of(path) == digest
     except OSError:
         return False
+
+
+def variant(path: Path) -> Path:
+    """Return the path with another random part in its name."""
+    name, marker, rest = parts_of_name(path)
+    return path.with_name(f'{name.partition("~")[0]}~{secrets.token_hex(3)}{marker}{rest}')
+
+
+def _shorter(path: Path) -> Path:
+    """Return the path with a short name that no other release has."""
+    name, marker, rest = parts_of_name(path)
+    name = os.fsdecode(os.fsencode(name)[:_SHORT]).encode(errors='ignore').decode()
+    return path.with_name(f'{name.partition("~")[0]}~{secrets.token_hex(8)}{marker}{rest}')
+
+
+def parts_of_name(path: Path) -> tuple[str, str, str]:
+    """Return what is before, at and after the marker in the name of a release."""
+    name, marker, rest = path.name.partition(_MARKER)
+    return (name, marker, rest) if marker else (path.stem, '', path.suffix)
 
 
 def digest_of(path: Path) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
 import json
 import os
 from pathlib import Path
@@ -75,13 +74,13 @@ class Place(Protocol):
     def check_free(self) -> None:
         """Check, before anything is read, that a release can go there."""
 
-    def names(self, files: int) -> list[str]:
+    def names(self, log_id: str, files: int) -> list[str]:
         """Return the wanted names of so many files."""
 
-    def paths(self, number: int, files: int) -> list[Path]:
-        """Return free paths, given the number of the charge; without a ledger, from 1."""
+    def paths(self, releases: Sequence[tuple[str, int]]) -> list[list[Path]]:
+        """Return free paths for some releases, each a log id and how many files it has."""
 
-    def hand_out(self, charge: Entry) -> tuple[Path, ...]:
+    def hand_out(self, source: Source, charge: Entry) -> tuple[Path, ...]:
         """Return where a release is that was charged before; put it there if needed."""
 
 
@@ -110,15 +109,15 @@ class Output:
             raise ConfigurationError(f'{printable(self.path)} is in the ledger as the path of '
                                      'another release: name another one')
 
-    def names(self, files: int) -> list[str]:
+    def names(self, log_id: str, files: int) -> list[str]:
         """Return its name."""
         return [self.path.name]
 
-    def paths(self, number: int, files: int) -> list[Path]:
+    def paths(self, releases: Sequence[tuple[str, int]]) -> list[list[Path]]:
         """Return the path."""
-        return [self.path]
+        return [[self.path]]
 
-    def hand_out(self, charge: Entry) -> tuple[Path, ...]:
+    def hand_out(self, source: Source, charge: Entry) -> tuple[Path, ...]:
         """
         Return where the release is that was charged before: here, or it is copied here.
 
@@ -186,7 +185,6 @@ class Prepared:
     """A release that is staged: the staged paths and digests; its future paths with them."""
 
     source: Source
-    place: Place
     new: Mapping[str, NewCharge]  # by subject
     staged: list[tuple[Path, str]]
     placed: list[Placed] = field(default_factory=list)
@@ -201,11 +199,6 @@ class Prepared:
         for path, _ in self.staged:
             make_durable(path)
         return self
-
-    def name(self, number: int) -> None:
-        """Give the files the paths that they get with a charge."""
-        paths = self.place.paths(number, len(self.staged))
-        self.placed = [(path, *file) for path, file in zip(paths, self.staged, strict=True)]
 
 
 class Publisher:
@@ -233,7 +226,6 @@ class Publisher:
         self._ledger, self._subject = ledger, subject
         self._budget, self._subject_budget = budget, subject_budget
         self._compare, self._partial = compare, partial
-        self._numbers = count(1)  # of releases without a ledger
         self.outbox = Outbox(directory, ledger, wait=wait, on_wait=on_wait)
 
     def close(self) -> None:
@@ -256,8 +248,8 @@ class Publisher:
             prepared = self.prepare(source, place, stack)
             if isinstance(prepared, Outcome):
                 return prepared
-            [charge] = self._charge([prepared.made_durable()])
-            outcome = self._publish(prepared, charge)
+            [charge] = self._charge(place, [prepared.made_durable()])
+            outcome = self._publish(place, prepared, charge)
             self.outbox.settle()
             return outcome
 
@@ -275,29 +267,30 @@ class Publisher:
         if earlier is None and not reads_first:
             place.check_free()
         elif earlier is not None and not self._compare:
-            return Outcome(log_id, 'already released', earlier.length, place.hand_out(earlier))
+            return Outcome(log_id, 'already released', earlier.length,
+                           place.hand_out(source, earlier))
         planned = plan(source, earlier, ledger, stack)
         if planned.problem is not None:
             return _outcome(source, 'failed', reason=planned.problem)
         if earlier is not None:
-            return _outcome(source, 'already released', place.hand_out(earlier))
+            return _outcome(source, 'already released', place.hand_out(source, earlier))
         assert planned.loss is not None
         if source.losses is not None and ledger is not None:
             if earlier := self._leave_out(ledger, source, planned.content):
-                return _outcome(source, 'already released', place.hand_out(earlier))
+                return _outcome(source, 'already released', place.hand_out(source, earlier))
             place.check_free()
         elif ledger is not None:
             ledger.keep_budget(self._subject, self._subject_budget)
             ledger.check(self._subject, planned.loss, log_id, description=self._description,
                          budget=self._budget)
         staged = source.stage(self.outbox, stack)
-        self.outbox.check(place.names(len(staged.paths)))
+        self.outbox.check(place.names(log_id, len(staged.paths)))
         losses = {self._subject: staged.loss} if source.losses is None else source.losses
         new = {loss: NewCharge(
             loss, self._settings, self._description, log_id, planned.content,
             staged.words, None if staged.words else [source.length], source.logs, staged.taken)
             for loss in set(losses.values())}
-        return Prepared(source, place, {subject: new[loss] for subject, loss in losses.items()},
+        return Prepared(source, {subject: new[loss] for subject, loss in losses.items()},
                         [(path, digest_of(path)) for path in staged.paths])
 
     def _leave_out(self, ledger: Ledger, source: Source, content: bytes) -> Entry | None:
@@ -336,22 +329,29 @@ class Publisher:
             del source.losses[subject]
         return None
 
-    def publish(self, found: Sequence[Outcome | Prepared]) -> list[Outcome]:
+    def publish(self, place: Place, found: Sequence[Outcome | Prepared]) -> list[Outcome]:
         """
         Charge what is staged, in one transaction, and move it to its paths; return all outcomes.
 
         `Outbox.settle` is to be called later, after all of several calls.
         """
-        charges = iter(self._charge([each for each in found if isinstance(each, Prepared)]))
+        found = [each if isinstance(each, Outcome) else outcome_of(
+            each.source.log_id, each.made_durable) for each in found]
+        charges = iter(self._charge(place, [each for each in found if isinstance(each, Prepared)]))
         return [each if isinstance(each, Outcome) else outcome_of(
-            each.source.log_id, partial(self._publish, each, next(charges))) for each in found]
+            each.source.log_id, partial(self._publish, place, each, next(charges)))
+            for each in found]
 
-    def _charge(self, prepared: Sequence[Prepared]) -> Sequence[_Charge]:
+    def _charge(self, place: Place, prepared: Sequence[Prepared]) -> Sequence[_Charge]:
         """Charge what is staged, or nothing of it where one cannot be written."""
         if not prepared:
             return []
         try:
             self.outbox.make_staging_durable()
+            for each, paths in zip(prepared, place.paths([
+                    (each.source.log_id, len(each.staged)) for each in prepared]), strict=True):
+                each.placed = [(path, *file) for path, file in zip(
+                    paths, each.staged, strict=True)]
             if self._ledger is None:
                 return [None] * len(prepared)
             with self._ledger.charging(self._subject, budget=self._budget) as transaction:
@@ -359,29 +359,25 @@ class Publisher:
         except Exception as error:  # it is the outcome of each
             return [error] * len(prepared)
 
-    def _publish(self, prepared: Prepared, charge: _Charge) -> Outcome:
+    def _publish(self, place: Place, prepared: Prepared, charge: _Charge) -> Outcome:
         """Move what is staged and charged to its paths."""
         if isinstance(charge, Exception):
             raise charge
         source, number = prepared.source, 0
-        if charge is None:
-            prepared.name(next(self._numbers))
-        else:
+        if charge is not None:
             entry, is_new = charge
             if not is_new:  # another process was faster
                 if self._compare and any(entry.content != new.content
                                          for new in prepared.new.values()):
                     return _outcome(source, 'failed', reason=source.changed)
-                return _outcome(source, 'already released', prepared.place.hand_out(entry))
+                return _outcome(source, 'already released', place.hand_out(source, entry))
             number = entry.number
-        return _outcome(source, 'released', [
-            self.outbox.publish(LedgerFile(number, *file, False), settle=False)
-            for file in prepared.placed])
+        return _outcome(source, 'released', [self.outbox.publish(LedgerFile(number, *file, False))
+                                             for file in prepared.placed])
 
 
 def _charged(transaction: ChargeTransaction, prepared: Prepared) -> _Charge:
     """Charge one release; return why not where it is refused."""
-    prepared.name(transaction.number)
     if len(prepared.new) > 1:  # all of them, or none: an error ends the transaction
         return transaction.charge_all(prepared.new, prepared.placed)
     try:

@@ -91,13 +91,6 @@ def test_a_log_whose_name_cannot_be_printed_has_failed(place):
     assert all(line.isprintable() for line in run.stdout.splitlines())
 
 
-def test_a_log_still_being_recorded_is_skipped(place):
-    (place / 'logs' / 'live').mkdir()
-    (place / 'logs' / 'live' / 'live_0.mcap').write_bytes(b'')
-    run = release(place)
-    assert run.returncode == 0 and '1 still being recorded' in run.stdout
-
-
 def test_an_archive_among_logs_is_skipped(place):
     (place / 'logs' / 'walks.parquet').write_bytes(b'PAR1')
     for more in ('--dry-run',), ():
@@ -295,14 +288,6 @@ def test_accounting_with_delta(place):
     assert run.returncode == 0 and 'r1 has spent ε = 24 of 60' in run.stdout
     run = release(place, *zcdp)
     assert run.returncode == 1 and '--accounting and --delta need a --ledger' in run.stderr
-
-
-def test_a_ledger_that_is_none(place):
-    (place / 'letter').write_text('Dear Sir')
-    for name, text in (('nowhere', 'there is no ledger'), ('letter', 'of another kind')):
-        run = symdp('ledger', name, cwd=place)
-        assert run.returncode == 1 and text in run.stderr and 'Traceback' not in run.stderr
-    assert (place / 'letter').read_text() == 'Dear Sir'
 
 
 def test_it_waits_for_another_release_into_the_same_directory(place):

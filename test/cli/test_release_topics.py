@@ -1,11 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp release --keep`: what is charged, drawn, written and printed; and killed."""
-import os
-import subprocess
-import sys
-
-from in_process import CHAIN, ROOT, run_symdp
+from forked import forked
+from in_process import CHAIN, run_symdp
 from patrol_bags import patrol, read_bag, START, STORE, string, write_bag
 import pytest
 from symdp_ros import Chain
@@ -15,10 +12,24 @@ from symdp_ros.logs import write_log
 PATROL = ['dock', 'gate', 'aisle_1', 'packing', 'charger', 'charger', 'gate'] * 3
 ARGUMENTS = ('--chain', CHAIN, '--epsilon', '1', '--mechanism', 'causal', '--ledger',
              'robots.ledger', '--subject', 'r1')
-#: The process ends at once when it would move a release to its path.
-KILLED = ('import os, sys\nfrom symdp_ros.release import outbox\n'
-          'outbox._move = lambda *paths: os._exit(9)\n'
-          'from symdp_ros.cli.main import main\nsys.exit(main(sys.argv[1:]))')
+KILLED = """
+import os
+from symdp_ros.cli.main import main
+from symdp_ros.release import engine, outbox
+import symdp_ros.release.archives.archive
+def run(place, at, *arguments):
+    os.chdir(place)
+    setattr(outbox if at == '_move' else outbox.Outbox, at, lambda *arguments: os._exit(9))
+    main(arguments)
+"""
+
+
+@pytest.fixture(scope='module')
+def killed():
+    """Give what releases Monday's log in a process that ends at once where `outbox` would `at`."""
+    with forked(KILLED) as run:
+        yield lambda place, at, *keeping: run(place, at, 'release', 'monday', '-o', 'out',
+                                              *ARGUMENTS, *keeping)[0]
 
 
 @pytest.fixture
@@ -116,13 +127,10 @@ def test_nothing_is_charged_for_what_is_refused(place):
 
 
 @pytest.mark.parametrize('form', ['sqlite3', 'mcap'])
-def test_a_kill_between_the_charge_and_the_move(place, form):
+def test_a_kill_between_the_charge_and_the_move(place, killed, form):
     """What was charged is handed out at the next start, kept topics and all."""
     keeping = ('--keep', '/battery_state', '--format', form)
-    killed = subprocess.run(
-        [sys.executable, '-c', KILLED, 'release', 'monday', '-o', 'out', *map(str, ARGUMENTS),
-         *keeping], cwd=place, env={**os.environ, 'PYTHONPATH': str(ROOT)}, capture_output=True)
-    assert killed.returncode == 9, killed.stderr
+    assert killed(place, '_move', *keeping) == 9
     assert released(place) == [] and spent(place)[0] == 1.0
     run = release(place, *keeping, logs=['monday'])
     assert run.returncode == 0 and '1 already released' in run.stdout
@@ -132,13 +140,10 @@ def test_a_kill_between_the_charge_and_the_move(place, form):
     assert not list((place / 'out').glob('.staging*'))
 
 
-def test_a_kill_before_the_charge(place):
+def test_a_kill_before_the_charge(place, killed):
     """Nothing is charged, and no copy of a topic is left."""
-    killed = subprocess.run(
-        [sys.executable, '-c', KILLED.replace('outbox._move', 'outbox.Outbox.check'), 'release',
-         'monday', '-o', 'out', *map(str, ARGUMENTS), '--keep', '/battery_state'], cwd=place,
-        env={**os.environ, 'PYTHONPATH': str(ROOT)}, capture_output=True)
-    assert killed.returncode == 9 and list((place / 'out').glob('.staging*/*/*.mcap'))
+    assert killed(place, 'check', '--keep', '/battery_state') == 9
+    assert list((place / 'out').glob('.staging*/*/*.mcap'))
     assert released(place) == [] and spent(place) == (0.0, [])
     assert release(place, logs=['monday']).returncode == 0
     assert [path.name for path in released(place)] == ['000001.private.csv']
@@ -164,12 +169,9 @@ def test_a_dry_run(place):
     assert results_of(run.stderr) == {}
 
 
-def test_what_was_staged_is_lost(place):
+def test_what_was_staged_is_lost(place, killed):
     """It is written again, with the same private symbols."""
-    keeping = ('--keep', '/battery_state')
-    subprocess.run(
-        [sys.executable, '-c', KILLED, 'release', 'monday', '-o', 'out', *map(str, ARGUMENTS),
-         *keeping], cwd=place, env={**os.environ, 'PYTHONPATH': str(ROOT)}, capture_output=True)
+    assert killed(place, '_move', '--keep', '/battery_state') == 9
     for file in (place / 'out').glob('.staging*/*/*'):
         file.unlink()
     _, words = spent(place)

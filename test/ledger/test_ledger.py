@@ -70,6 +70,7 @@ def test_a_log_is_charged_once_under_the_same_settings(ledger):
     again, new_again = charge(ledger, words=[['other']], content=b'def')
     assert new and not new_again and again == first
     assert first.words == (('x', 'y'), ('z',)) and first.length == 3
+    assert 'content' not in repr(first) and 'packed' not in repr(first)
     assert ledger.find('r1', 'a.csv', 's') == first and ledger.spent('r1') == 1
     assert ledger.find('r1', 'a.csv', 'other') is None
     assert ledger.account('r1').logs == 1
@@ -165,20 +166,6 @@ def test_an_old_copy_put_back_is_noticed(tmp_path):
             assert ledger.spent('r1') == 1
 
 
-def test_another_ledger_in_its_place_is_noticed(tmp_path):
-    path = tmp_path / 'a.ledger'
-    with Ledger(path) as ledger:
-        charge(ledger)
-    with Ledger(tmp_path / 'other') as ledger:
-        for i in range(3):
-            charge(ledger, settings=str(i))
-    path.write_bytes((tmp_path / 'other').read_bytes())
-    with Ledger(path) as ledger:
-        assert 'looks rolled back or replaced' in ledger.problems()[0]
-        with refused(LedgerError, damaged=True):
-            charge(ledger, settings='3')
-
-
 def spend_everything(path):
     """Charge 0.1 out of 1.0 until it is refused, in a process of its own; return its output."""
     return subprocess.run([sys.executable, '-c', f"""
@@ -207,7 +194,7 @@ def test_a_second_name_is_refused(tmp_path):
         second.hardlink_to(first)
         for attempt in (lambda: charge(ledger, 0.1, 'b.csv'), lambda: Ledger(second).close(),
                         lambda: recover(second, {})):
-            with pytest.raises(LedgerError, match=r'has 2 names \(hard links\)'):
+            with refused(LedgerError, 'has 2 names (hard links)', damaged=False):
                 attempt()
         second.unlink()
         charge(ledger, 0.1, 'b.csv')
@@ -286,7 +273,7 @@ def test_a_ledger_to_look_at_is_not_made(tmp_path):
 
 
 def test_a_place_that_cannot_be_written(tmp_path):
-    with pytest.raises(LedgerError, match='the directory .* does not exist: make it'):
+    with refused(LedgerError, 'does not exist: make it', damaged=False):
         Ledger(tmp_path / 'nowhere' / 'a.ledger')
 
 
@@ -339,20 +326,21 @@ def test_many_charges_are_made_at_once_and_each_may_be_refused(ledger):
     charge(ledger, log_id='before.csv')
     ledger.keep_budget('r1', 4.0)
     with ledger.charging('r1') as transaction:
-        def charged(*new, number, **more):
-            entry, is_new = transaction.charge(wanted(*new, **more))
-            assert transaction.number == number
+        def charged(*new, files=(), **more):
+            entry, is_new = transaction.charge(wanted(*new, **more), files)
             return entry.number, is_new
 
-        assert charged('a.csv', number=4) == (3, True)
-        assert charged('before.csv', number=4) == (1, False)
+        assert charged('a.csv', files=[('/out/1', '/staged/1', 'd')]) == (3, True)
+        assert charged('before.csv') == (1, False)
         with refused(BudgetError, cost=Fraction(5, 2)):
             transaction.charge(wanted('big.csv', 2.5))
-        assert charged('b.csv', number=5) == (4, True)
-        assert charged('a.csv', number=5, content=b'another') == (3, False)
-        with pytest.raises(LedgerError, match='not UTF-8'):
+        with refused(LedgerError, '/out/1 was promised to another release', damaged=False):
+            charged('b.csv', files=[('/out/1', '/staged/2', 'd')])
+        assert charged('b.csv') == (4, True)
+        assert charged('a.csv', content=b'another') == (3, False)
+        with refused(LedgerError, 'not UTF-8', damaged=False):
             transaction.charge(wanted('\udcff'))
-        assert charged('c.csv', number=6) == (5, True)
+        assert charged('c.csv') == (5, True)
         with refused(BudgetError, left=0):
             transaction.charge(wanted('d.csv'))
     assert ledger.spent('r1') == 4 and ledger.problems() == []

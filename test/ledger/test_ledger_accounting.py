@@ -132,15 +132,20 @@ def test_an_accounting_is_not_changed_in_passing(ledger):
     for left_out in ((0.0,), (5.0,), (0.0, 'pure')):
         ledger.keep_budget('r1', *left_out)
     assert len(ledger.entries()) == 1 and ledger.account('r1').delta == DELTA
-    with Ledger(ledger.path) as other, pytest.raises(BudgetError, match=(
-            r'is 5 \(zcdp, δ = 1e-06\) in the ledger, not 5 \(pure\): leave it out, name that '
-            r"accounting, or change it with symdp ledger .* --set-budget 'r1' 5 "
-            r'--accounting pure$')):
+    with Ledger(ledger.path) as other, refused(BudgetError, (
+            'is 5 (zcdp, δ = 1e-06) in the ledger, not 5 (pure): leave it out, name that '
+            f"accounting, or change it with symdp ledger {ledger.path} --set-budget 'r1' 5 "
+            '--accounting pure'), subject='r1', limit=5):
         other.keep_budget('r1', 5.0, 'pure')
-    with refused(BudgetError, '--accounting zcdp --delta 1e-05', limit=5):
-        ledger.keep_budget('r1', 0.0, 'zcdp', 1e-5)
+    for subject, budget in ('r1', 5), ('r3', 0):
+        ledger.keep_budget('r3', 0.0, 'zcdp', 1e-6)
+        with refused(BudgetError, f'is {budget} (zcdp, δ = 1e-06) in the ledger, not {budget} '
+                     '(zcdp, δ = 1e-05): ', limit=budget) as says:
+            ledger.keep_budget(subject, 0.0, 'zcdp', 1e-5)
+        assert str(says.value).endswith(
+            f" --set-budget '{subject}' {budget} --accounting zcdp --delta 1e-05")
     ledger.keep_budget('r2', 5.0)
-    with pytest.raises(BudgetError, match=r'is 5 \(pure\) in the ledger, not 5 \(zcdp'):
+    with refused(BudgetError, 'is 5 (pure) in the ledger, not 5 (zcdp', subject='r2', limit=5):
         ledger.keep_budget('r2', 5.0, 'zcdp', 1e-6)
     ledger.set_budget('r1', Fraction(7))
     assert ledger.account('r1').delta == DELTA and ledger.account('r1').budget == 7
@@ -157,6 +162,7 @@ def test_an_accounting_is_not_changed_in_passing(ledger):
 
 def test_an_accounting_without_a_budget_is_kept(ledger):
     charge(ledger, lost(1, 'range'))
+    ledger.keep_budget('r2', 0.0, 'zcdp', 0.01)  # the largest δ
     ledger.keep_budget('r1', 0.0, 'zcdp', 1e-6)
     assert ledger.account('r1').delta == DELTA and ledger.account('r1').budget is None
     charge(ledger, lost(9), subject_budget=40.0)
@@ -168,21 +174,17 @@ def test_an_accounting_without_a_budget_is_kept(ledger):
     ('zcdp', float('nan'), 'needs delta'), ('pure', 1e-6, 'for accounting: zcdp alone'),
     ('', 1e-6, 'for accounting: zcdp alone'), ('rdp', 0.0, 'one of pure, zcdp')])
 def test_wrong_accountings(ledger, accounting, delta, text):
-    with pytest.raises(BudgetError, match=text):
+    with refused(BudgetError, text, limit=None):
         ledger.keep_budget('r1', 5.0, accounting, delta)
     assert ledger.entries() == []
 
 
-def test_charges_of_before_count_as_pure(ledger):
-    """Their entries do not name a bound; (k·x)²/2 holds for every mechanism."""
-    entry, _ = charge(ledger, loss(2))
-    assert 'bound' not in entry.described and ledger.account('r1').rho == 2
-    assert Ledger.find(ledger, 'r1', 'a', 's') is None
-
-
 def test_a_damaged_description_counts_as_pure(ledger):
+    """Where no bound is named, (k·x)²/2 holds for every mechanism."""
+    assert 'bound' not in charge(ledger, loss(2))[0].described
     entry, _ = charge(ledger, lost(2, 'range'))
     assert entry.described == {'policy': 'x', 'bound': 'range', 'routes': 1}
+    assert replace(entry, lengths='[').length == 0
     for described in ('{', '[]', '{"bound": 3}', '{"bound": "range", "routes": -1}'):
         other = type(entry)(**{**vars(entry), 'description': described})
         assert other.loss.routes == 1 and (other.loss.bound == 'range') == ('range' in described)
@@ -263,4 +265,6 @@ def test_spent_by_the_operator_is_one_release(ledger):
     """Of 3, then 5 in all, it is not known whether one release spent 5."""
     for least in (3, 5):
         ledger.set_spent('r1', Fraction(least), 'remembered')
-    assert ledger.account('r1').rho == Fraction(25, 2)
+    account = ledger.account('r1')
+    assert account.rho == Fraction(25, 2)
+    assert account.zcdp_text().endswith(' at δ = 1e-06; accounting pure: ε = 5')

@@ -1,9 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`make mutate`: which changes it tries, and that its tables name what there is."""
+import gc
 from pathlib import Path
 
 from mutation.mutants import mutants
+from mutation.trial import functions_of
+from symdp_ros import settings
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,6 +36,16 @@ def test_mutants():
     scope = {}
     exec(found['small: return x - 1 <= most → return x + 1 <= most'].code, scope)
     assert scope['small'](2) and not scope['small'](3)
+
+
+def test_functions_are_found_that_the_collector_of_garbage_leaves_out():
+    """Else every mutant inside a function survives, since nothing is changed."""
+    gc.freeze()
+    try:
+        found = functions_of(settings.__file__)
+    finally:
+        gc.freeze()
+    assert settings.settings_of in [function for same in found.values() for function in same]
 
 
 def test_the_tests_of_modules_exist():

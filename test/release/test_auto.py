@@ -92,8 +92,7 @@ def test_two_words_of_one_length_give_the_same_choice(tmp_path, used, monkeypatc
     monkeypatch.setattr(choice, 'choose', spied)
     chain, epsilon = CHOICES[expected]
     random = Random(1)
-    words = ['a' * 12, 'dddddddddddd', ['none'] * 12,
-             random.choices(chain.states, k=12), random.choices((*chain.states, 'x'), k=12)]
+    words = ['a' * 12, ['none'] * 12, random.choices((*chain.states, 'x'), k=12)]
     for i, word in enumerate(words):
         choice._compared.cache_clear()
         [outcome] = release(tmp_path / str(i), settings(chain, epsilon), word)
@@ -220,8 +219,11 @@ def prepared():
         yield run
 
 
-@pytest.mark.parametrize('mechanism', ['exponential', 'permute_and_flip', 'causal', 'auto'])
-@pytest.mark.parametrize('chain', [RING, COMPLETE], ids=['ring', 'complete'])
+@pytest.mark.parametrize('mechanism, chain', [
+    ('causal', COMPLETE), ('auto', RING),
+    *(pytest.param(mechanism, chain, marks=pytest.mark.thorough) for mechanism, chain in (
+        ('causal', RING), ('auto', COMPLETE), ('exponential', RING), ('exponential', COMPLETE),
+        ('permute_and_flip', RING), ('permute_and_flip', COMPLETE)))])
 def test_after_preparation_no_release_compiles_anything(prepared, mechanism, chain):
     """In a process of its own: what others have compiled there would not show."""
     assert prepared(mechanism, {state: chain.successors(state) for state in chain.states}) == (

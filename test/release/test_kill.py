@@ -1,11 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp release` is killed at random moments: what is visible is charged, and the reverse."""
-import os
+import multiprocessing
 from pathlib import Path
 import random
-import subprocess
-import sys
 import time
 
 from long_runs import first_seed, KILL_ROUNDS, report
@@ -19,6 +17,20 @@ ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ROOT / 'config' / 'warehouse.chain.yaml'
 STATES = Chain.from_yaml(CHAIN)
 PATIENCE = 120.0  # seconds for a process to begin its work; no time is asserted
+RELEASE = """
+import os, sys
+from symdp_ros.cli.main import main
+os.chdir({base!r})
+told = os.open('told', os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+os.dup2(told, 1)
+os.dup2(told, 2)
+sys.exit(main({arguments!r}))
+"""
+#: Processes are forked from one that has imported what they need.
+FORKED = multiprocessing.get_context('forkserver')
+FORKED.set_forkserver_preload([
+    'symdp_ros.cli.main', 'symdp_ros.release.archives.archive', 'symdp_ros.release.engine',
+    'symdp_ros.core.offline.passes.kernels', 'rich.console', 'rich.table', 'rich.progress'])
 
 
 class Place:
@@ -31,11 +43,18 @@ class Place:
         self.took = 0.5  # seconds of work, as last seen
 
     def start(self, *arguments):
-        return subprocess.Popen(
-            [sys.executable, '-m', 'symdp_ros.cli.main', 'release', '--chain', CHAIN, '--epsilon',
-             '1', '--mechanism', 'causal', '--ledger', self.ledger, '--subject', 'r1', *arguments],
-            cwd=self.base, env={**os.environ, 'PYTHONPATH': str(ROOT), 'COLUMNS': '200'},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        arguments = ['release', '--chain', str(CHAIN), '--epsilon', '1', '--mechanism', 'causal',
+                     '--ledger', str(self.ledger), '--subject', 'r1', *arguments]
+        process = FORKED.Process(target=exec, args=(RELEASE.format(
+            base=str(self.base), arguments=arguments), {}))
+        process.start()
+        return process
+
+    def release(self, *arguments):
+        """Release, and be not killed."""
+        process = self.start(*arguments)
+        process.join()
+        assert process.exitcode == 0, (self.base / 'told').read_text()
 
     def kill(self, *arguments) -> bool:
         """Kill a release at a random moment of its work; return whether it was still running."""
@@ -43,19 +62,19 @@ class Place:
         before = set(self.out.glob(something))
         process = self.start(*arguments)
         until = time.monotonic() + PATIENCE
-        while process.poll() is None and set(self.out.glob(something)) <= before:
+        while process.is_alive() and set(self.out.glob(something)) <= before:
             assert time.monotonic() < until, 'it does not begin'
             time.sleep(0.0005)
         begun = time.monotonic()
         time.sleep(self.chance.uniform(0, self.took))
         process.kill()
-        told, _ = process.communicate()
-        if process.returncode == 0:
+        process.join()
+        if process.exitcode == 0:
             self.took = min(self.took, (time.monotonic() - begun) / 2)
         else:
             self.took = min(2 * self.took, 1.0)
-            assert process.returncode == -9, told
-        return process.returncode == -9
+            assert process.exitcode == -9, (self.base / 'told').read_text()
+        return process.exitcode == -9
 
     def visible(self):
         return {path.name for path in self.out.iterdir() if not path.name.startswith('.')}
@@ -89,7 +108,8 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path):
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv('OPENBLAS_NUM_THREADS', '1')  # no threads: it forks
     seed = first_seed()
     print(f'SYMDP_TEST_SEED={seed}')
     return Place(tmp_path, random.Random(seed))
@@ -123,9 +143,7 @@ def test_releases_of_logs_are_killed(place):
                 *place.chance.choice(((), ('--keep-names',))))
 
     killed_often(place, some_more)
-    process = place.start('logs', '-o', 'out')
-    told, _ = process.communicate()
-    assert process.returncode == 0, told
+    place.release('logs', '-o', 'out')
     assert place.check_killed() == len(list(logs.iterdir()))
     place.check_recovered()
     words = [[symbol for _, symbol in read_log(path, topic='private_region')]
@@ -152,8 +170,6 @@ def test_releases_of_archives_are_killed(place):
     killed_often(place, another)
     archives = {path.name for path in place.base.glob('*.parquet')}
     for name in sorted(archives):  # those that were released are handed out, the others released
-        process = place.start(name, '-o', f'out/{name.replace(".parquet", ".private.parquet")}')
-        told, _ = process.communicate()
-        assert process.returncode == 0, told
+        place.release(name, '-o', f'out/{name.replace(".parquet", ".private.parquet")}')
     assert place.check_killed() == len(archives)
     place.check_recovered()

@@ -239,8 +239,8 @@ def test_what_waits_in_this_directory_is_moved_when_its_log_is_asked_for(release
     box = Outbox(releases, ledger)
     charge(box, ledger, 'a', 'a.csv')
     assert [path.name for path in box.paths_of(ledger.files.all())] == ['a.csv']
-    assert visible(releases) == ['a.csv'] and ledger.files.all()[0].visible
     box.close()
+    assert visible(releases) == ['a.csv'] and ledger.files.all()[0].visible
 
 
 def test_a_copy_is_not_in_the_ledger(releases, ledger):

@@ -6,7 +6,6 @@ from release_settings import release_settings
 from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
-from symdp_ros.ledger.units import Loss, Unit
 from symdp_ros.logs import read_log
 from symdp_ros.release.engine import Releaser
 
@@ -102,15 +101,6 @@ def test_a_recovered_ledger_keeps_the_zones_of_its_unit(place):
     recover(place / 'a.ledger', {})
     with Ledger(place / 'a.ledger') as ledger:
         assert ledger.account('r1').unit == unit and unit.zones is not None
-
-
-def test_losses_and_units():
-    zones = Privacy(1.0, 2, ZONES)
-    loss, other = Loss.of(zones, 'message'), Loss.of(Privacy(1.0, 2), 'message')
-    assert loss.unit.zones == zones.zones.digest() and other.unit.zones is None
-    assert loss.unit.accepts(other) and not other.unit.accepts(loss)
-    assert not Unit(2, 'message', zones='another').accepts(loss)
-    assert str(loss.unit).endswith(f' inside the zones {zones.zones.digest()[:8]}')
 
 
 @pytest.mark.parametrize('charge', ['archive', 'route'])

@@ -10,6 +10,8 @@ from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.logs.log_arguments import new_account
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.ledger.accounts import accounting_text, rounded_up, SHOWN_DELTA, written
+from symdp_ros.ledger.units import as_fraction, as_text
 from symdp_ros.options import (EXPORT, LEDGER_DELTA, RECOVER, REMAINING, STORED_ACCOUNTING,
                                VERIFY)
 
@@ -39,7 +41,6 @@ def run(options) -> int:
     """Print the ledger; return 1 where it or its releases have a problem."""
     from symdp_ros.ledger.ledger import Ledger
     from symdp_ros.ledger.subjects import look_alike_texts
-    from symdp_ros.ledger.units import as_fraction
 
     budgets = [(subject, _amount(text)) for subject, text in options.set_budget]
     if options.accounting and not budgets:
@@ -59,7 +60,6 @@ def run(options) -> int:
         if options.verify:
             return _verify(ledger, Path(options.verify))
         for subject, amount in least.items():
-            ledger.check_subject(subject)
             ledger.set_spent(subject, amount, 'set by the operator')
         for subject, amount in budgets:
             if note := new_account(ledger, subject):
@@ -92,7 +92,6 @@ def run(options) -> int:
 
 def _verify(ledger, release):
     """Print which charge a release was made for; return 1 where it is none, or all is not well."""
-    from symdp_ros.ledger.units import as_text
     from symdp_ros.release.outbox import digest_of
 
     problem = None
@@ -125,8 +124,6 @@ def _verify(ledger, release):
 
 
 def _amount(text):
-    from symdp_ros.ledger.units import as_fraction
-
     try:
         value = float(text)
         if 0 <= value < float('inf'):
@@ -171,8 +168,6 @@ def _print(ledger, entries, accounts, delta):
 
 
 def _table_of(ledger, entries):
-    from symdp_ros.ledger.units import as_text
-
     table = _table(('#', 'right'), ('made (UTC)', 'left'), ('log', 'left'), ('symbols', 'right'),
                    ('ε', 'right'), ('k', 'right'), ('cost', 'right'), ('mechanism', 'left'))
     table.columns[1].no_wrap = True
@@ -213,9 +208,6 @@ def _k_text(loss):
 
 
 def _print_remaining(accounts):
-    from symdp_ros.ledger.accounts import accounting_text
-    from symdp_ros.ledger.units import as_text
-
     table = _table(('subject', 'left'), ('budget', 'right'), ('spent', 'right'), ('left', 'right'),
                    ('counted for', 'left'))
     for account in accounts:
@@ -230,9 +222,6 @@ def _print_remaining(accounts):
 
 def _change_text(entry):
     """Describe an entry that is not a charge."""
-    from symdp_ros.ledger.accounts import accounting_text
-    from symdp_ros.ledger.units import as_text
-
     described, amount = entry.described, entry.amount
     if entry.kind == 'budget':
         delta = entry.described_amount('delta')
@@ -247,8 +236,6 @@ def _change_text(entry):
 
 def _charges(ledger, charges, files):
     """Return the charges, for export."""
-    from symdp_ros.ledger.accounts import written
-
     paths = {}
     for file in files:
         paths.setdefault(file.number, []).append(str(file.path))
@@ -271,8 +258,6 @@ def _rho(account, charge):
 
 def _remaining(accounts, delta):
     """Return what each subject has left, for export."""
-    from symdp_ros.ledger.accounts import rounded_up, SHOWN_DELTA, written
-
     return [{
         'subject': account.subject, 'unit': '' if account.unit is None else str(account.unit),
         'budget': None if account.budget is None else written(account.budget),

@@ -67,9 +67,9 @@ def listed_logs(names: Sequence[str]) -> tuple[list[LogFile], tuple[SkippedLog, 
 
 def new_account(ledger: 'Ledger', subject: str) -> str | None:
     """Return that a ledger does not know a subject, or knows others that look like it."""
-    from symdp_ros.ledger.subjects import look_alike_text
+    from symdp_ros.ledger.subjects import check_subject, look_alike_text
 
-    ledger.check_subject(subject)
+    check_subject(subject)
     subjects = ledger.subjects()
     note = look_alike_text(subject, subjects)
     if subject in subjects:

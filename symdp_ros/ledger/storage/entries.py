@@ -11,14 +11,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
+from fractions import Fraction
 from hmac import compare_digest
 from typing import Any
 
 from symdp_ros.errors import LedgerError, printable
 from symdp_ros.ledger.accounts import Account, Entry
+from symdp_ros.ledger.budgets import changed_settings, check_budgets
 from symdp_ros.ledger.storage.database import FAILURES, FILE_COLUMNS, is_damage, LedgerDatabase
 from symdp_ros.ledger.storage.mark import Mark, of_account
-from symdp_ros.ledger.subjects import check_subject
+from symdp_ros.ledger.units import Loss
 
 
 class LedgerEntries:
@@ -50,25 +52,19 @@ class LedgerEntries:
         """Return the charge of a log under some settings, as far as was read, or None."""
         return self._at(self._charges.get((subject, log_id, settings)))
 
-    def latest_of(self, subject: str, log_id: str | None) -> Entry | None:
-        """Return the last charge of a log, as far as was read, or None."""
-        return self._at(self._latest.get((subject, log_id)))
-
     def _at(self, number: int | None) -> Entry | None:
         return None if number is None else self._database.entry(number)
 
-    def check_subject(self, subject: str) -> None:
+    def check_budgets(self, subject: str, loss: Loss, log_id: str | None, budget: Fraction | None,
+                      description: str, account: Account | None = None) -> None:
         """
-        Check that a name can be that of a subject; one that the ledger knows already can.
+        Check that a charge would be within the budgets, by what was read.
 
-        :raises LedgerError: it cannot.
+        :param budget, description, account: as of `Ledger.check`; `budget` None: no limit.
+        :raises BudgetError: as `budgets.check_budgets`.
         """
-        try:
-            check_subject(subject)
-        except LedgerError:
-            self.catch_up()
-            if subject not in self.accounts:
-                raise
+        check_budgets(account or self.account(subject), loss, log_id, budget,
+                      changed_settings(self._at(self._latest.get((subject, log_id))), description))
 
     @contextmanager
     def writing(self) -> Iterator[None]:

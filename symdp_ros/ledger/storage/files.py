@@ -35,14 +35,14 @@ class ReleasedFiles:
                 'ORDER BY number, path', values).fetchall()
         return [_file_of(row) for row in rows]
 
-    def charges_in(self, directory: Path, other_than: int) -> int:
-        """Return how many charges, other than one, have files directly in a directory."""
+    def charges_in(self, directory: Path) -> int:
+        """Return how many charges have files directly in a directory."""
         prefix = os.path.join(directory, '')
         with self._database.errors():
             [count] = self._database.execute(
-                'SELECT count(DISTINCT number) FROM files WHERE number IS NOT ? '
-                "AND substr(path, 1, ?) = ? AND instr(substr(path, ?), '/') = 0",
-                (other_than, len(prefix), prefix, len(prefix) + 1)).fetchone()
+                'SELECT count(DISTINCT number) FROM files WHERE substr(path, 1, ?) = ? '
+                "AND instr(substr(path, ?), '/') = 0",
+                (len(prefix), prefix, len(prefix) + 1)).fetchone()
         return int(count)
 
     def has_path(self, path: Path) -> bool:
@@ -50,6 +50,10 @@ class ReleasedFiles:
         with self._database.errors():
             return self._database.execute('SELECT 1 FROM files WHERE path = ?',
                                           (str(path),)).fetchone() is not None
+
+    def add(self, file: LedgerFile) -> None:
+        """Note a file of a new charge; no other release has its path."""
+        self._database.insert_file(file)
 
     def move(self, path: Path, new_path: Path) -> None:
         """Note another path for a file that is not visible yet."""
