@@ -146,6 +146,16 @@ def test_names_of_test_files_are_unique():
     assert [name for name in set(names) if names.count(name) > 1] == []
 
 
+def test_a_file_that_skips_itself_takes_no_folder_with_it(request):
+    """Where launch_testing is installed, it imports every test file while the folder is read."""
+    conftest = request.config.pluginmanager.get_plugin(str(ROOT / 'test' / 'conftest.py'))
+    hook = conftest.pytest_pycollect_makemodule(Path(__file__), request.node.parent.parent)
+    next(hook)
+    with pytest.raises(StopIteration) as made:
+        hook.throw(pytest.skip.Exception('no ROS'))
+    assert isinstance(made.value.value, pytest.Module)
+
+
 def test_installations_put_the_commands_into_bin():
     for file in ('Makefile', 'docs/installing.md'):
         for line in (ROOT / file).read_text().splitlines():
