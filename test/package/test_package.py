@@ -6,6 +6,7 @@ from configparser import ConfigParser
 from importlib import import_module
 from pathlib import Path
 import re
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import hypothesis
@@ -54,7 +55,6 @@ def imports(folder):
 
 
 def external(folder):
-    import sys
     own = {'symdp_ros', 'bench', 'mutation', 'studies',
            *(file.stem for file in (ROOT / folder).rglob('*.py'))}
     return imports(folder) - set(sys.stdlib_module_names) - own
