@@ -63,8 +63,8 @@ def pytest_pycollect_makemodule(module_path, parent):
     """
     Skip no more than the file that asks for it.
 
-    Where launch_testing is installed, it imports each file in this hook: a file that skips itself there
-    would take the whole folder with it.
+    Where launch_testing is installed, it imports each file in this hook: a file that skips itself
+    there would take the whole folder with it.
     """
     try:
         return (yield)

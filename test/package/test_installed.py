@@ -28,7 +28,7 @@ print(symdp_ros.__file__)
 
 COMMANDS = """
 import os, sys
-os.sched_getaffinity = lambda process: {0}  # explore would start processes: they import for seconds
+os.sched_getaffinity = lambda process: {0}  # else explore starts processes, for seconds
 from symdp_ros.analysis import choice, visits
 from symdp_ros.cli.main import main
 choice._ROUNDS, visits._WALKS, visits._LEAST_WALKS, visits._LEAST_TICKS = (2,), 4, 2, 60
