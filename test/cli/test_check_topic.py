@@ -10,7 +10,7 @@ MAP = 'config/depot.geojson'  # states 0 to 8
 NAMES = 'config/warehouse.chain.yaml'
 
 
-def check(world, *arguments, seconds=2):
+def check(world, *arguments, seconds=3):
     return run_symdp('check', *arguments, '--domain', world.domain, '--seconds', seconds)
 
 
@@ -30,7 +30,7 @@ def test_names_that_are_no_states_are_told_with_the_nearest(world):
     run = check(world, NAMES, '--topic', '/tb1/region')
     assert run.returncode == 1 and not run.stderr
     assert '/tb1/region (std_msgs/msg/String)' in run.stdout
-    assert '6 in 2 s' in run.stdout and '4 (67%)' in run.stdout
+    assert '6 in 3 s' in run.stdout and '4 (67%)' in run.stdout
     assert "'Gate', 2 times: did you mean 'gate'?" in run.stdout
     assert "'aisle1', 1 time: did you mean 'aisle_1'" in run.stdout
     assert "'cellar', 1 time\n" in run.stdout
@@ -50,7 +50,7 @@ def test_fields_of_other_messages(world):
     message.header.frame_id = '3'
     publisher.publish(message)
     run = check(world, MAP, '--topic', '/where', '--field', 'header.frame_id')
-    assert run.returncode == 0 and '1 in 2 s' in run.stdout
+    assert run.returncode == 0 and '1 in 3 s' in run.stdout
     run = check(world, MAP, '--topic', '/where')
     assert run.returncode == 1 and "'data'" in run.stderr and 'PointStamped' in run.stderr
 
