@@ -58,6 +58,20 @@ def pytest_xdist_setupnodes(specs):
         spec.python = shlex.join([sys.executable, '-I', own_network.__file__, sys.executable])
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makemodule(module_path, parent):
+    """
+    Skip no more than the file that asks for it.
+
+    Where launch_testing is installed, it imports each file in this hook: a file that skips itself
+    there would take the whole folder with it.
+    """
+    try:
+        return (yield)
+    except pytest.skip.Exception:
+        return pytest.Module.from_parent(parent, path=module_path)
+
+
 def pytest_collection_finish():
     """Let later collections of garbage leave out what all tests have made: they are many."""
     gc.collect()

@@ -104,10 +104,9 @@ def findings(graph: 'LiveGraph', only: Sequence[str] = ()) -> Iterator[Finding]:
 
     :param only: topics to look at, each with all below it; if empty: everything.
     """
-    raw = {channel.name: {node for node in channel.readers if _base(node) == 'privatizer'}
-           for channel in graph.topics
+    raw = {channel.name: privatizers for channel in graph.topics
            if channel.name not in _NO_REGION and not _is_private(channel)
-           and any(_base(node) == 'privatizer' for node in channel.readers)}
+           and (privatizers := {node for node in channel.readers if _base(node) == 'privatizer'})}
     topics = [channel for channel in graph.topics if not only or _inside(channel, only)]
     certain = set()
     unsure: list[Finding] = []

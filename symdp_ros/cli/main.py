@@ -22,13 +22,13 @@ def make_parser() -> Parser:
     """Return the parser of `symdp`, with all its subcommands."""
     parser = Parser(
         prog='symdp', description='Word differential privacy for the regions and modes of robots.')
-    parser.add_argument('--version', action='version', version=f'symdp {__version__}')
     add_commands(parser)
     return parser
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
-    """Add all subcommands."""
+    """Add all subcommands, and `--version`."""
+    parser.add_argument('--version', action='version', version=f'symdp {__version__}')
     commands = parser.add_subparsers(dest='command', required=True, metavar='COMMAND',
                                      parser_class=Parser)
     for module in COMMANDS:

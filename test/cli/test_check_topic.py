@@ -10,8 +10,8 @@ MAP = 'config/depot.geojson'  # states 0 to 8
 NAMES = 'config/warehouse.chain.yaml'
 
 
-def check(world, *arguments):
-    return run_symdp('check', *arguments, '--domain', world.domain, '--seconds', 3)
+def check(world, *arguments, seconds=3):
+    return run_symdp('check', *arguments, '--domain', world.domain, '--seconds', seconds)
 
 
 def latched(world, *names):
@@ -56,7 +56,7 @@ def test_fields_of_other_messages(world):
 
 
 def test_a_topic_that_nobody_publishes_or_that_is_silent(world):
-    run = check(world, MAP, '--topic', '/nobody')
+    run = check(world, MAP, '--topic', '/nobody', seconds=0.2)
     assert run.returncode == 1 and 'nobody publishes /nobody' in run.stderr
     world.publisher('/tb1/region', subscribers=0)
     run = check(world, MAP, '--topic', '/tb1/region')

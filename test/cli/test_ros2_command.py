@@ -48,6 +48,14 @@ def test_bad_values_are_refused_as_symdp_does(command, capsys):
     assert 'epsilon' in capsys.readouterr().err
 
 
+def test_it_tells_the_version_as_symdp_does(command, capsys):
+    parser = argparse.ArgumentParser(prog='ros2')
+    command.add_arguments(parser, 'ros2 symdp')
+    with pytest.raises(SystemExit, match='0'):
+        parser.parse_args(['--version'])
+    assert capsys.readouterr().out == run_symdp('--version').stdout
+
+
 def ros2(*arguments, **environment):
     pytest.importorskip('ros2cli', reason='ros2cli is not installed')
     if 'symdp' not in entry_points(group='ros2cli.command').names:

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The command line as a user types it, in processes of its own."""
-import json
 import os
 import signal
 import subprocess
@@ -48,12 +47,6 @@ def test_check_refuses_a_map_that_cannot_be_a_chain():
     assert symdp('check', file, '--self-loops').returncode == 0
 
 
-@pytest.mark.parametrize('name', ['warehouse.chain.yaml', 'modes.chain.yaml', 'depot.geojson',
-                                  'depot.regions.yaml'])
-def test_check_of_what_the_package_ships(name):
-    assert symdp('check', ROOT / 'config' / name).returncode == 0
-
-
 def test_check_tells_what_cannot_be_reached(tmp_path):
     file = tmp_path / 'one_way.yaml'
     file.write_text('initial_state: b\ntransitions: {a: [b], b: [c, b], c: [b]}\n')
@@ -78,6 +71,8 @@ def test_check_tells_what_cannot_be_reached(tmp_path):
     ('{"features": [{"properties": {"id": 9, "startid": 1, "endid": 2}}]}',
      'feature 0: the edge joins node 1, which is not in the file'),
     ('{"features": [{"properties": {"startid": 1}}]}', 'feature 0: endid is None'),
+    ('{"features": [' + ', '.join(2 * ['{"properties": {"id": 3}, "geometry": {"type": "Point", '
+     '"coordinates": [0, 0]}}']) + ']}', 'feature 1: node 3 is listed twice'),
 ])
 def test_damaged_maps(tmp_path, content, text):
     file = tmp_path / 'damaged.geojson'
@@ -97,13 +92,6 @@ def test_a_byte_order_mark_does_no_harm(tmp_path):
 def test_what_is_no_file_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / 'pipe.yaml')
     assert 'it is not a file' in symdp('check', tmp_path / 'pipe.yaml').stderr
-
-
-def test_a_node_that_is_listed_twice(tmp_path):
-    node = {'properties': {'id': 3}, 'geometry': {'type': 'Point', 'coordinates': [0, 0]}}
-    file = tmp_path / 'twice.geojson'
-    file.write_text(json.dumps({'features': [node, node]}))
-    assert 'feature 1: node 3 is listed twice' in symdp('check', file).stderr
 
 
 @pytest.mark.parametrize('arguments, status, text', [

@@ -26,20 +26,20 @@ def compiled():
 
 
 before = compiled()
-ring = {f's{i}': [*{f's{j % 300}' for j in (i, i + 1, i * 7)}] for i in range(300)}
+ring = {f's{i}': [*{f's{j % 60}' for j in (i, i + 1, i * 7)}] for i in range(60)}
 for chain in (Chain({name: {other: 1 / len(row) for other in row} for name, row in ring.items()},
                     's0'), Chain(ring, 's0'),
               Chain.complete([f's{i}' for i in range(40)], 's0')):
-    word = [choice(chain.states) for _ in range(300)]
+    word = [choice(chain.states) for _ in range(60)]
     for policy in ('paper', 'guided', 'planned', 'adaptive')[:4 if chain.stores_edges else 1]:
         mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy)
         mechanism.privatize(word)
-        mechanism.privatize_many([0, 1, -1] * 99, range(0, 298, 3))
+        mechanism.privatize_many([0, 1, -1] * 20, range(0, 61, 3))
     for selection, base in (('exponential', 'chain'), ('exponential', 'counting'),
                             ('permute_and_flip', 'chain'), ('causal', 'chain')):
         mechanism = OfflineMechanism(chain, Privacy(2.0), selection=selection, base=base)
         mechanism.privatize(word)
-        mechanism.privatize_many([0, 1, -1] * 99, range(0, 298, 3))
+        mechanism.privatize_many([0, 1, -1] * 20, range(0, 61, 3))
 print('more:', compiled() - before)
 """
 

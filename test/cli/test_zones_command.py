@@ -4,6 +4,7 @@
 from pathlib import Path
 import re
 
+from explored_page import in_short_time
 from in_process import run_symdp
 import pytest
 from symdp_ros import Chain
@@ -74,7 +75,8 @@ def test_calibrate_knows_zones():
 
 
 def test_calibrate_says_what_a_visit_keeps_with_zones():
-    run = symdp('calibrate', *ZONED, '--protect', '2', '--stay', '10', '--epsilon', '1')
+    with in_short_time():
+        run = symdp('calibrate', *ZONED, '--protect', '2', '--stay', '10', '--epsilon', '1')
     assert run.returncode == 0 and rows(run)
     assert 'two routes that pass through the same zones at the same times' in run.stdout
     assert f'zones_file: {CLINIC}' in run.stdout

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may import what, and what the package exports."""
 import ast
+from functools import cache
 from graphlib import TopologicalSorter
 import importlib
 from pathlib import Path
@@ -34,6 +35,7 @@ FILES = [(path, room) for room in ROOMS for path in sorted(
     [*PACKAGE.glob(f'{room}.py'), *(PACKAGE / room).rglob('*.py')])]
 
 
+@cache
 def imported(source, package):
     """Return the absolute names that a module of this package imports, at any depth."""
     names = set()

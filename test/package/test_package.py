@@ -6,6 +6,7 @@ from configparser import ConfigParser
 from importlib import import_module
 from pathlib import Path
 import re
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import hypothesis
@@ -54,7 +55,6 @@ def imports(folder):
 
 
 def external(folder):
-    import sys
     own = {'symdp_ros', 'bench', 'mutation', 'studies',
            *(file.stem for file in (ROOT / folder).rglob('*.py'))}
     return imports(folder) - set(sys.stdlib_module_names) - own
@@ -144,6 +144,16 @@ def test_names_of_test_files_are_unique():
     """Where launch_testing is installed, it imports every test file by its name alone."""
     names = [file.name for file in (ROOT / 'test').rglob('test_*.py')]
     assert [name for name in set(names) if names.count(name) > 1] == []
+
+
+def test_a_file_that_skips_itself_takes_no_folder_with_it(request):
+    """Where launch_testing is installed, it imports every test file while the folder is read."""
+    conftest = request.config.pluginmanager.get_plugin(str(ROOT / 'test' / 'conftest.py'))
+    hook = conftest.pytest_pycollect_makemodule(Path(__file__), request.node.parent.parent)
+    next(hook)
+    with pytest.raises(StopIteration) as made:
+        hook.throw(pytest.skip.Exception('no ROS'))
+    assert isinstance(made.value.value, pytest.Module)
 
 
 def test_installations_put_the_commands_into_bin():

@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 
+from explored_page import in_short_time
 from in_process import run_symdp
 from patrol_bags import patrol, write_bag
 import pytest
@@ -20,8 +21,8 @@ from symdp_ros.options import PARAMETERS
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md',
          *sorted(page for page in (ROOT / 'docs').rglob('*.md') if not page.is_symlink())]
-#: They start nodes or look at the ROS graph: test/cli tries them.
-NOT_RUN = 'demo', 'doctor', 'topics', 'echo', 'call'
+#: They start processes or look at the ROS graph: test/cli tries them.
+NOT_RUN = 'demo', 'doctor', 'topics', 'echo', 'call', 'warm-up'
 #: Arguments of launch files besides parameters.
 LAUNCH = {'region', 'pose', 'params_file', 'processes'}
 #: What stands for files of the reader.
@@ -93,10 +94,11 @@ def reader(tmp_path_factory):
 
 @pytest.fixture
 def world(reader, tmp_path, monkeypatch):
-    """Return a copy of that folder."""
-    for name in '_WALKS', '_LEAST_WALKS':  # `calibrate` simulates fewer: it takes half a minute
-        monkeypatch.setattr(f'symdp_ros.analysis.visits.{name}', 3)
-    return shutil.copytree(reader[0], tmp_path / 'world')
+    """Return a copy of that folder, where few walks are simulated: all would take a minute."""
+    for name in 'analysis.choice._ROUNDS', 'cli.calibrate._WALKS', 'cli.calibrate._LEAST_WALKS':
+        monkeypatch.setattr(f'symdp_ros.{name}', (8,) if 'ROUNDS' in name else 3)
+    with in_short_time():
+        yield shutil.copytree(reader[0], tmp_path / 'world')
 
 
 @pytest.mark.parametrize('page', WITH_SYMDP)

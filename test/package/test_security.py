@@ -21,18 +21,7 @@ def test_the_files_that_it_names_are_there():
         assert (ROOT / name).exists() or (ROOT / 'symdp_ros' / name).exists(), name
 
 
-def test_the_pages_that_it_links_are_there():
-    for name in re.findall(r'\]\(([\w/.]+)\)', PAGE):
-        assert (ROOT / name).exists(), name
-
-
 def test_every_figure_is_that_of_a_test():
     for row in re.findall(r'^\| (test/.*?) \|', PAGE, re.M):
         file, _, name = row.partition('::')
         assert f'def {name.partition("[")[0]}(' in (ROOT / file).read_text('utf-8'), row
-
-
-def test_the_commands_that_it_names_are_targets():
-    makefile = (ROOT / 'Makefile').read_text()
-    for target in re.findall(r'`make (\w+)', PAGE):
-        assert f'\n{target}: ' in makefile, target

@@ -81,11 +81,11 @@ def chain_of(options) -> Chain:
 
 def run(options) -> int:
     """Print the report; return 0 where the file is a chain, else raise ChainError."""
+    graph = graph_of(options)
     if options.states:
-        for state in graph_of(options).successors:
+        for state in graph.successors:
             print(printable(state))
         return 0
-    graph = graph_of(options)
     measured = structure(graph)
     _print(_report(graph, measured, options.prune))
     if options.regions:
