@@ -197,8 +197,8 @@ def test_a_robot_is_removed_while_messages_reach_it(world, chain_file, tmp_path)
     assert run.log.count('[goes.privatizer]: a new word begins') == 1
 
 
-@pytest.mark.parametrize('names', [['a__b', 'Z', 'x' * 100, 'fleet', 'privatizer', 'region']])
-def test_odd_names(world, chain_file, tmp_path, names):
+def test_odd_names(world, chain_file, tmp_path):
+    names = ['a__b', 'Z', 'x' * 100, 'fleet', 'privatizer', 'region']
     start(world, fleet_file(tmp_path, chain_file, {name: {} for name in names}), wait='6 of 6')
     for name in names:
         hears(world, name, 'bca')
@@ -405,7 +405,9 @@ def test_a_signal_while_robots_start_leaves_the_others_out(here, world, monkeypa
     assert starting == ['tb0', 'tb1']
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize('number', [signal.SIGINT, *(
+    pytest.param(number, marks=pytest.mark.thorough)
+    for number in (signal.SIGTERM, signal.SIGHUP))])
 def test_a_signal_while_a_large_fleet_starts_ends_it(world, chain_file, tmp_path, number):
     file = fleet_file(tmp_path, chain_file, {f'tb{i}': {} for i in range(40)})
     run = start(world, file, wait='[tb2.privatizer]: active')
@@ -509,7 +511,8 @@ def moves_on(world, private):
     return before
 
 
-@pytest.mark.parametrize('sampling', ['change', 'message'])
+@pytest.mark.parametrize('sampling', ['change', pytest.param('message',
+                                                             marks=pytest.mark.thorough)])
 @pytest.mark.parametrize('changes', [
     [{'parameter_services': True}, {'outputs': ['string', 'string']}],
     [{'epsilon': 0.2}, {'epsilon': 0.3, 'sampling': 'message'}, {'sampling': 'change'}],
@@ -591,8 +594,7 @@ def test_nothing_is_left_of_a_node_that_ended(outside, here, world, chain_file, 
         return sorted(f'{info.node_namespace}/{info.node_name}'
                       for info in of.node.get_publishers_info_by_topic(topic))
 
-    for number in range(4):
-        epsilon = 1.0 + number
+    for epsilon in 2.0, 3.0:
         fleet_file(tmp_path, chain_file, {
             name: {**given, 'epsilon': epsilon} for name, given in robots.items()})
         assert reload(world).success

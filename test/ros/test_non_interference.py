@@ -216,15 +216,16 @@ def without_times(text):
 
 
 @pytest.mark.parametrize('parameters', [
-    {'policy': 'paper'},
+    pytest.param({'policy': 'paper'}, marks=pytest.mark.thorough),
     {'policy': 'guided', 'symbol_map': "['gannet=plover']"},
-    {'sampling': 'period', 'period': 0.02},
+    pytest.param({'sampling': 'period', 'period': 0.02}, marks=pytest.mark.thorough),
     {'policy': 'adaptive', 'trust': 1.0, 'delay': 3, 'outputs': '[string, belief]'},
     {'sampling': 'period', 'period': 0.06, 'report_period': 0.02, 'delay': 1},
     {'sampling': 'period', 'period': 0.02, 'zones_file': 'birds.zones.yaml'},
-    POSES,  # what goes out is made from the private region alone: test_outputs
+    # What goes out is made from the private region alone: test_outputs.
+    pytest.param(POSES, marks=pytest.mark.thorough),
     {**POSES, 'sampling': 'period', 'period': 0.02},
-], ids=['message', 'mapped', 'period', 'adaptive', 'two clocks', 'zones', 'poses', 'poses period'])
+], ids=['paper', 'message', 'period', 'adaptive', 'two clocks', 'zones', 'poses', 'poses period'])
 def test_runs_on_different_words_look_alike(tmp_path, parameters):
     words = WORDS | ({'silent': SILENT} if parameters.get('sampling') == 'period' else {})
     (tmp_path / 'birds.chain.yaml').write_text(CHAIN)
