@@ -24,6 +24,7 @@ IMPORTED = ['numpy', 'rclpy.action', 'diagnostic_msgs.msg', 'std_msgs.msg', 'std
             *(f'symdp_ros.nodes.{name}' for name in ('belief', 'fleet', 'log_release', 'patrol',
                                                      'privatizer'))]
 _PR_SET_PDEATHSIG = 1  # prctl(2)
+_PATIENCE = 300.0  # seconds: loops that nobody has compiled yet are compiled first
 
 
 class NodeServer:
@@ -46,7 +47,8 @@ class NodeServer:
             self._started = None
             print(json.dumps([name, arguments, str(log), environment]), file=self._server.stdin,
                   flush=True)
-            assert self._news.wait_for(lambda: self._started, 60.0)
+            assert self._news.wait_for(lambda: self._started, _PATIENCE), (
+                'no node was started: see stderr')
             return NodeProcess(self, self._started)
 
     def status(self, pid, seconds):

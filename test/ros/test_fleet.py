@@ -9,8 +9,9 @@ import os
 import signal
 import subprocess
 import sys
+from threading import Event
 
-from harness import LATCHED, RELIABLE, ROOT, SURE, wait_until, world_in
+from harness import LATCHED, PATIENCE, RELIABLE, ROOT, SURE, wait_until, world_in
 import pytest
 from rcl_interfaces.msg import Log
 from rclpy.context import Context
@@ -426,17 +427,19 @@ def test_a_fleet_works_while_loops_are_compiled(world, chain_file, tmp_path, mon
     assert run.stop() == 0 and 'Traceback' not in run.log
 
 
-def test_a_fleet_works_while_a_reload_compiles(world, chain_file, tmp_path, monkeypatch):
-    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))  # as after an installation
-    guided = {'policy': 'guided'}
-    run = start(world, fleet_file(tmp_path, chain_file, {'fast': guided}))
+def test_a_fleet_works_while_a_reload_compiles(here, world, chain_file, tmp_path, monkeypatch):
+    guided, begun, compiled = {'policy': 'guided'}, Event(), Event()
+    fleet = here({'fast': guided})
+    monkeypatch.setattr('symdp_ros.release.warm_up.warm_up_policies',
+                        lambda policies: (begun.set(), compiled.wait(PATIENCE)))
     fleet_file(tmp_path, chain_file, {'fast': guided, 'new': guided,
                                       'slow': {'policy': 'adaptive'}})
     answer = world.begin_call('/fleet/reload')
-    run.wait_for('compiling the inner loops')
+    world.wait_until(begun.is_set, 'the compilation')
     for robot in 'fast', 'new':
         hears(world, robot, 'bca')
-    assert not answer.done() and '[slow.privatizer]' not in run.log
+    assert not answer.done() and 'slow' not in fleet._nodes
+    compiled.set()
     world.wait_until(answer.done, 'an answer')
     assert answer.result().message.startswith('2 new, 0 removed'), answer.result().message
     hears(world, 'slow', 'bca')
