@@ -171,7 +171,9 @@ def record_fleet(directory, word, chain_file):
             without_times(f'{topic}: {message}').replace(str(directory), '')
             for topic, message in seen if topic != '/diagnostics' and (
                 topic != '/parameter_events' or message.changed_parameters
-                or message.deleted_parameters)),
+                or message.deleted_parameters)
+            # A node's last words may be lost with its publisher; `log` has them.
+            and getattr(message, 'msg', '') != 'inactive'),
         'symbols': {robot: len(heard) for robot, heard in private.items()},
         'log': sorted(without_times(run.log).replace(str(directory), '').splitlines()),
         'answers': answers, 'graph': graph}
