@@ -106,11 +106,12 @@ def test_a_clock_that_stands_still(world, chain_file):
 
 def test_what_qos_overrides_keep_out(world, chain_file):
     statuses = world.diagnostics()
-    world.privatizer('-p', 'qos_overrides./region.subscription.reliability:=reliable',
-                     chain_file=chain_file, epsilon=1.0)
+    run = world.privatizer('-p', 'qos_overrides./region.subscription.reliability:=reliable',
+                           chain_file=chain_file, epsilon=1.0)
     world.node.create_publisher(String, 'region', BEST_EFFORT)
     reported(world, statuses,
              '/region: because of qos_overrides, nothing is received from /observer')
+    run.wait_for('is not the one that qos_overrides ask for')
 
 
 def test_an_inactive_node(world, chain_file):
