@@ -42,7 +42,7 @@ class Starter:
         return answer.removeprefix('# ').strip(), said
 
     def refused(self, node, *arguments, **parameters):
-        """Start a node that has to refuse what it is given, with status 1; return what it logged."""
+        """Start a node that has to refuse this, with status 1; return what it logged."""
         end, said = self.start(node, *arguments, *(
             part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')))
         assert end == '1' and 'Traceback' not in said, f'{end}: {said}'
