@@ -159,8 +159,8 @@ class Belief(ManagedNode):
         try:
             beliefs = self._filter.resume(output)
         except ChainError:
-            warning(f"'{printable(output)}' is no region of the chain, or no move leads to it, and "
-                    "is ignored: are chain_file and the other settings the privatizer's?",
+            warning(f"'{printable(output)}' is no region of the chain, or no move leads to it, "
+                    "and is ignored: are chain_file and the other settings the privatizer's?",
                     throttle_duration_sec=_QUIET)
             return None
         if not self._heard:
