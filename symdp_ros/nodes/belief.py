@@ -159,25 +159,18 @@ class Belief(ManagedNode):
         try:
             beliefs = self._filter.resume(output)
         except ChainError:
-            self._warn_of_foreign(output)
+            warning(f"'{printable(output)}' is no region of the chain, or no move leads to it, "
+                    "and is ignored: are chain_file and the other settings the privatizer's?",
+                    throttle_duration_sec=_QUIET)
             return None
         if not self._heard:
-            self._log_late(output)
+            self.get_logger().info(
+                f"the word did not begin with '{printable(output)}': it is joined late")
             return beliefs
         warning(f"'{printable(output)}' cannot follow '{printable(previous)}': "
                 'a new word has begun, messages were lost, or the settings are not the '
                 "privatizer's; the belief begins anew", throttle_duration_sec=_QUIET)
         return beliefs
-
-    def _warn_of_foreign(self, output):
-        self.get_logger().warning(
-            f"'{printable(output)}' is no region of the chain, or no move leads to it, and is "
-            "ignored: are chain_file and the other settings the privatizer's?",
-            throttle_duration_sec=_QUIET)
-
-    def _log_late(self, output):
-        self.get_logger().info(f"the word did not begin with '{printable(output)}': it is "
-                               'joined late')
 
 
 def main(arguments=None) -> int:

@@ -393,5 +393,5 @@ def main(arguments=None) -> int:
         print('fleet: name the file of the fleet: fleet FILE (--help explains it)',
               file=sys.stderr)
         return 1
-    file = [Parameter('fleet', value=given[1])] if given[1:] and given[1][:1] != '-' else None
+    file = [Parameter('fleet', value=given[1])] if given[1][:1] != '-' else None
     return run(lambda: FleetNode(parameter_overrides=file), given)

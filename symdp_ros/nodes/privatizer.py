@@ -104,6 +104,8 @@ class Privatizer(ManagedNode):
         self._outer_node = self._subscription = self._ticks = None
 
     def configure(self):
+        from symdp_ros.analysis.choice import choose
+
         values = self.settings
         self.map_settings, self.input_settings = MapSettings.of(values), InputSettings.of(values)
         self.sampling_settings = sampling = SamplingSettings.of(values)
@@ -119,7 +121,9 @@ class Privatizer(ManagedNode):
         self._input = LiveInput(self, self.input_settings, self.map_settings, sampling,
                                 chain.states, former=memory.locator,
                                 warns=memory.sampling is None)
-        self._choose(chain, privacy)
+        self.mechanism_settings, compared = choose(chain, privacy, self.mechanism_settings)
+        if compared is not None:
+            self.get_logger().info(f'auto takes "{compared.taken}". {compared}')
         mechanism = self.make_mechanism(chain, privacy)
         chain = mechanism.chain
         check_qos_overrides(self, 'subscription', self._input.name)
@@ -156,13 +160,6 @@ class Privatizer(ManagedNode):
     def make_mechanism(self, chain: 'Chain', privacy: 'Privacy') -> 'OnlineMechanism':
         """Return what draws; its chain may be another object that is equal."""
         return self.mechanism_settings.online(chain, privacy, self._random)
-
-    def _choose(self, chain, privacy):
-        from symdp_ros.analysis.choice import choose
-
-        self.mechanism_settings, compared = choose(chain, privacy, self.mechanism_settings)
-        if compared is not None:
-            self.get_logger().info(f'auto takes "{compared.taken}". {compared}')
 
     def activate(self):
         start, now = self._word.begin(), self._live_clock.now().nanoseconds
@@ -229,10 +226,6 @@ class Privatizer(ManagedNode):
     def _output_domain(self):
         domain = self.settings['output_domain']
         return self._domain if domain == OUTPUT_DOMAIN.default else domain
-
-    @property
-    def _topics(self):
-        return [self._input.topic, self.resolve_topic_name('private_region')]
 
     @property
     def _published(self):
@@ -316,7 +309,7 @@ class Privatizer(ManagedNode):
 
     def _open_word(self, mechanism, former):
         account, path = self._open_account(), self.settings['state_file']
-        read, published = self._topics
+        read, published = self._input.topic, self.resolve_topic_name('private_region')
         domains = f'ROS domain {self._domain}' + (
             '' if self._outer_node is None else f', the private topic in {self._output_domain}')
         try:

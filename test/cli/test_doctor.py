@@ -241,7 +241,7 @@ def test_a_real_graph(world):
     from symdp_ros.ros.graph.live_graph import look
 
     def all_seen():
-        rows = found(look(world.domain, 2.0))
+        rows = found(look(world.domain, 1.0))
         shown = {name for name, row in rows.items() if row.certain}
         return rows if certain <= shown and unsure <= rows.keys() else None
 
@@ -253,7 +253,7 @@ def test_a_real_graph(world):
     assert rows['/tb1/odom'].readers == {'/rosbag2_recorder'}
 
     def doctor(*arguments):
-        return run_symdp('doctor', '--domain', world.domain, '--seconds', 2, *arguments)
+        return run_symdp('doctor', '--domain', world.domain, '--seconds', 1, *arguments)
 
     run = wait_until(lambda: (run := doctor()).stdout.count('yes') >= len(certain) and run,
                      'the command sees all')
@@ -276,7 +276,7 @@ def test_behind_the_gate_nothing_but_private_topics_is_found(world):
 
     def doctor(domain, text):
         def sees():
-            run = run_symdp('doctor', '--domain', domain, '--seconds', 4)
+            run = run_symdp('doctor', '--domain', domain, '--seconds', 2)
             return run if text in run.stdout else None
 
         return wait_until(sees, f'{text!r} in what the doctor prints')

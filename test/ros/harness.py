@@ -35,6 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: No test asserts a time.
 PATIENCE = 150.0
 _LOST = 40.0  # seconds after which an answer counts as lost
+_SOON = 0.5   # and one of a call that may be repeated at will
 SURE = 1000.0  # an ε at which a feasible symbol passes unchanged, but for 1 in 10^16
 
 LATCHED = QoSProfile(depth=5000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -85,10 +86,6 @@ def free_domain() -> int:
     return _claimed[-1].number
 
 
-#: Arguments of nodes that run no compiled loops; others do, if only to choose a policy.
-_UNCOMPILED = {'policy:=guided', 'policy:=paper'}
-
-
 @cache
 def _server(*arguments):
     return NodeServer(ROOT, *arguments)
@@ -118,9 +115,10 @@ class Run:
     """A node of the package that runs in a process of its own."""
 
     def __init__(self, domain, log: Path, name, arguments):
-        compiled = name != 'patrol' and not _UNCOMPILED & {*arguments}
+        # Where a test asks for another place of compiled loops, none are there.
+        loops = [] if 'NUMBA_CACHE_DIR' in os.environ else ['loops']
         self.log_file = log
-        self.process = _server(*['numba'] * bool(compiled)).start(
+        self.process = _server(*loops).start(
             name, ['--ros-args', *arguments], log, {**os.environ, 'ROS_DOMAIN_ID': str(domain)})
 
     @property
@@ -273,20 +271,38 @@ class World:
         new = name not in self._clients
         client = self.client(service_type, name)
         self.wait_until(client.service_is_ready, f'service {name}')
-        self.settle(0.3 if new else 0.0)  # the service learns of the client a moment later
+        if new:
+            self._wait_until_known(name.rpartition('/')[0])
         return client
+
+    def _wait_until_known(self, node):
+        """
+        Wait until a node knows of the clients that were made so far, so that no answer is lost.
+
+        It learns of them in turn: of all others before one that is made now.
+        """
+        if node == '/fleet':  # no lifecycle
+            self.settle(0.3)
+            return
+        last = self.node.create_client(GetState, f'{node}/get_state')
+        self.wait_until(last.service_is_ready, f'the lifecycle of {node}')
+        self._answer_of(last, GetState.Request(), _SOON)
+        self.node.destroy_client(last)
 
     def call(self, service_type, name, request):
         """Call a service; return the response."""
-        client, calls = self._ready_client(service_type, name), []
+        return self._answer_of(self._ready_client(service_type, name), request, _LOST)
+
+    def _answer_of(self, client, request, seconds):
+        """Call a service, again after some seconds without an answer; return the response."""
+        calls = []
 
         def answered():
-            # On a busy machine the moment may be too short: the answer is then lost.
-            if not calls or time.monotonic() > calls[-1][0] + _LOST:
+            if not calls or time.monotonic() > calls[-1][0] + seconds:
                 calls.append((time.monotonic(), client.call_async(request)))
             return next((future for _, future in calls if future.done()), None)
 
-        return self.wait_until(answered, f'a response of {name}').result()
+        return self.wait_until(answered, f'a response of {client.srv_name}').result()
 
     def change(self, node, *transitions) -> bool:
         """Ask a node for transitions, one after another; return whether all succeeded."""

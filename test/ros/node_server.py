@@ -4,7 +4,7 @@
 Nodes in processes of their own, forked from one that has imported all that they need.
 
 Most of what a node does in a short test is importing. `python node_server.py` is that process;
-with the argument `numba`, it has imported that, too. Nodes that do not need it end faster without.
+with the argument `loops`, it has also loaded the compiled loops of most nodes.
 """
 import atexit
 from contextlib import suppress
@@ -24,6 +24,7 @@ IMPORTED = ['numpy', 'rclpy.action', 'diagnostic_msgs.msg', 'std_msgs.msg', 'std
             *(f'symdp_ros.nodes.{name}' for name in ('belief', 'fleet', 'log_release', 'patrol',
                                                      'privatizer'))]
 _PR_SET_PDEATHSIG = 1  # prctl(2)
+_PATIENCE = 300.0  # seconds: loops that nobody has compiled yet are compiled first
 
 
 class NodeServer:
@@ -46,7 +47,8 @@ class NodeServer:
             self._started = None
             print(json.dumps([name, arguments, str(log), environment]), file=self._server.stdin,
                   flush=True)
-            assert self._news.wait_for(lambda: self._started, 60.0)
+            assert self._news.wait_for(lambda: self._started, _PATIENCE), (
+                'no node was started: see stderr')
             return NodeProcess(self, self._started)
 
     def status(self, pid, seconds):
@@ -144,6 +146,23 @@ def become(name, arguments, log, environment):
     sys.argv = [name, *arguments]
 
 
+def load_loops():
+    """Do once what takes most of the processor time of a start: load loops, choose policies."""
+    from symdp_ros.analysis.choice import choose
+    from symdp_ros.core.chain import Chain
+    from symdp_ros.core.mechanism_settings import MechanismSettings
+    from symdp_ros.core.privacy import Privacy
+    from symdp_ros.core.registry import LIVE, POLICIES
+
+    # That of the fixture `chain_file`: what is chosen for it is remembered.
+    chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c', 'd'], 'c': ['c', 'a'], 'd': ['d', 'a']},
+                  initial_state='a')
+    for epsilon in 1.0, 2.0, 1000.0:
+        choose(chain, Privacy(epsilon), MechanismSettings(LIVE))
+    for policy in POLICIES:
+        MechanismSettings(LIVE, policy=policy).online(chain, Privacy(1.0)).step('b')
+
+
 def leave(status):
     """End this process, a fork."""
     if 'liblttng-ust' in Path('/proc/self/maps').read_text():
@@ -159,8 +178,7 @@ def leave(status):
 if __name__ == '__main__':
     for module in IMPORTED:
         importlib.import_module(module)
-    if 'numba' in sys.argv:
-        with suppress(ImportError):  # a loop of its own loads what all loops need
-            importlib.import_module('numba').njit(lambda: None)()
+    if 'loops' in sys.argv:
+        load_loops()
     if name := serve():
         leave(importlib.import_module(f'symdp_ros.nodes.{name}').main())

@@ -41,9 +41,9 @@ class Starter:
             self.close()
         return answer.removeprefix('# ').strip(), said
 
-    def refused(self, node, **parameters):
-        """Start a node that has to refuse its parameters with status 1; return what it logged."""
-        end, said = self.start(node, *(
+    def refused(self, node, *arguments, **parameters):
+        """Start a node that has to refuse this, with status 1; return what it logged."""
+        end, said = self.start(node, *arguments, *(
             part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')))
         assert end == '1' and 'Traceback' not in said, f'{end}: {said}'
         return said

@@ -79,15 +79,20 @@ def test_doctor_lists_what_it_can(world, peer):
 
 @pytest.mark.parametrize('what', [
     {'names': [b'x' * 60_000]},
-    {'names': [b'']},
-    {'names': []},
+    pytest.param({'names': [b'']}, marks=pytest.mark.thorough),
+    pytest.param({'names': []}, marks=pytest.mark.thorough),
     {'names': [b'n%d' % i for i in range(3000)]},
     {'writers': 150, 'readers': 150},
     {'type_name': 'x' * 200},
-    {'qos': [['Durability.Persistent', []], ['Reliability.Reliable', [1]]]},
+    pytest.param({'qos': [['Durability.Persistent', []], ['Reliability.Reliable', [1]]]},
+                 marks=pytest.mark.thorough),
     {'qos': [['Deadline', [1]], ['Liveliness.ManualByTopic', [1]], ['Lifespan', [1]]]},
-    {'qos': [['Ownership.Exclusive', []], ['DestinationOrder.BySourceTimestamp', []]]},
-    {'qos': [['Partition', [['a', 'b']]], ['PresentationAccessScope.Group', [True, True]]]},
+    pytest.param({'qos': [['Ownership.Exclusive', []],
+                          ['DestinationOrder.BySourceTimestamp', []]]},
+                 marks=pytest.mark.thorough),
+    pytest.param({'qos': [['Partition', [['a', 'b']]],
+                          ['PresentationAccessScope.Group', [True, True]]]},
+                 marks=pytest.mark.thorough),
 ], ids=['long name', 'empty name', 'no node', 'many nodes', 'many endpoints', 'unknown type',
         'persistent', 'deadline', 'ownership', 'partition'])
 def test_what_else_a_peer_may_announce(world, peer, chain_file, what):

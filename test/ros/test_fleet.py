@@ -9,8 +9,9 @@ import os
 import signal
 import subprocess
 import sys
+from threading import Event
 
-from harness import LATCHED, RELIABLE, ROOT, SURE, wait_until, world_in
+from harness import LATCHED, PATIENCE, RELIABLE, ROOT, SURE, wait_until, world_in
 import pytest
 from rcl_interfaces.msg import Log
 from rclpy.context import Context
@@ -197,8 +198,8 @@ def test_a_robot_is_removed_while_messages_reach_it(world, chain_file, tmp_path)
     assert run.log.count('[goes.privatizer]: a new word begins') == 1
 
 
-@pytest.mark.parametrize('names', [['a__b', 'Z', 'x' * 100, 'fleet', 'privatizer', 'region']])
-def test_odd_names(world, chain_file, tmp_path, names):
+def test_odd_names(world, chain_file, tmp_path):
+    names = ['a__b', 'Z', 'x' * 100, 'fleet', 'privatizer', 'region']
     start(world, fleet_file(tmp_path, chain_file, {name: {} for name in names}), wait='6 of 6')
     for name in names:
         hears(world, name, 'bca')
@@ -405,7 +406,9 @@ def test_a_signal_while_robots_start_leaves_the_others_out(here, world, monkeypa
     assert starting == ['tb0', 'tb1']
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize('number', [signal.SIGINT, *(
+    pytest.param(number, marks=pytest.mark.thorough)
+    for number in (signal.SIGTERM, signal.SIGHUP))])
 def test_a_signal_while_a_large_fleet_starts_ends_it(world, chain_file, tmp_path, number):
     file = fleet_file(tmp_path, chain_file, {f'tb{i}': {} for i in range(40)})
     run = start(world, file, wait='[tb2.privatizer]: active')
@@ -424,17 +427,19 @@ def test_a_fleet_works_while_loops_are_compiled(world, chain_file, tmp_path, mon
     assert run.stop() == 0 and 'Traceback' not in run.log
 
 
-def test_a_fleet_works_while_a_reload_compiles(world, chain_file, tmp_path, monkeypatch):
-    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))  # as after an installation
-    guided = {'policy': 'guided'}
-    run = start(world, fleet_file(tmp_path, chain_file, {'fast': guided}))
+def test_a_fleet_works_while_a_reload_compiles(here, world, chain_file, tmp_path, monkeypatch):
+    guided, begun, compiled = {'policy': 'guided'}, Event(), Event()
+    fleet = here({'fast': guided})
+    monkeypatch.setattr('symdp_ros.release.warm_up.warm_up_policies',
+                        lambda policies: (begun.set(), compiled.wait(PATIENCE)))
     fleet_file(tmp_path, chain_file, {'fast': guided, 'new': guided,
                                       'slow': {'policy': 'adaptive'}})
     answer = world.begin_call('/fleet/reload')
-    run.wait_for('compiling the inner loops')
+    world.wait_until(begun.is_set, 'the compilation')
     for robot in 'fast', 'new':
         hears(world, robot, 'bca')
-    assert not answer.done() and '[slow.privatizer]' not in run.log
+    assert not answer.done() and 'slow' not in fleet._nodes
+    compiled.set()
     world.wait_until(answer.done, 'an answer')
     assert answer.result().message.startswith('2 new, 0 removed'), answer.result().message
     hears(world, 'slow', 'bca')
@@ -509,7 +514,8 @@ def moves_on(world, private):
     return before
 
 
-@pytest.mark.parametrize('sampling', ['change', 'message'])
+@pytest.mark.parametrize('sampling', ['change', pytest.param('message',
+                                                             marks=pytest.mark.thorough)])
 @pytest.mark.parametrize('changes', [
     [{'parameter_services': True}, {'outputs': ['string', 'string']}],
     [{'epsilon': 0.2}, {'epsilon': 0.3, 'sampling': 'message'}, {'sampling': 'change'}],
@@ -591,8 +597,7 @@ def test_nothing_is_left_of_a_node_that_ended(outside, here, world, chain_file, 
         return sorted(f'{info.node_namespace}/{info.node_name}'
                       for info in of.node.get_publishers_info_by_topic(topic))
 
-    for number in range(4):
-        epsilon = 1.0 + number
+    for epsilon in 2.0, 3.0:
         fleet_file(tmp_path, chain_file, {
             name: {**given, 'epsilon': epsilon} for name, given in robots.items()})
         assert reload(world).success

@@ -132,8 +132,9 @@ def test_names_that_cannot_be_printed(world, place, chain_file):
 
 
 @pytest.mark.parametrize('name, form', [
-    ('route_sample_graph', 'csv'), ('route_turtlebot3_graph', 'jsonl'),
-    ('route_aws_graph', 'mcap'), ('bringup_warehouse_graph', 'sqlite3')])
+    ('route_sample_graph', 'csv'), ('bringup_warehouse_graph', 'mcap'), *(
+        pytest.param(*more, marks=pytest.mark.thorough) for more in (
+            ('route_turtlebot3_graph', 'jsonl'), ('route_aws_graph', 'sqlite3')))])
 def test_from_a_patrol_to_its_release(world, place, name, form):
     """A patrol is recorded, released by a service call, and what is released is checked."""
     file = shared('nav2', f'{name}.geojson')
@@ -153,8 +154,9 @@ def test_from_a_patrol_to_its_release(world, place, name, form):
         assert ledger.spent('r1') == 2 and ledger.problems() == []
 
 
-@pytest.mark.parametrize('name', ['sqlite3_talker', 'mcap_talker', 'sqlite3_wrong_rmw_test',
-                                  'mcap_wrong_rmw_test', 'empty_bag'])
+@pytest.mark.parametrize('name', ['sqlite3_talker', 'mcap_wrong_rmw_test', *(
+    pytest.param(more, marks=pytest.mark.thorough)
+    for more in ('mcap_talker', 'sqlite3_wrong_rmw_test', 'empty_bag'))])
 def test_recordings_of_others(world, place, chain_file, name):
     (place / 'logs' / name).symlink_to(shared('rosbag2_tests', name), target_is_directory=True)
     start(world, place, chain_file, topic='/topic')

@@ -94,7 +94,7 @@ def capabilities():
             if line.startswith(('CapPrm', 'CapEff'))]
 
 
-@pytest.mark.parametrize('robots', ['1', '2'])
+@pytest.mark.parametrize('robots', ['1', pytest.param('2', marks=pytest.mark.thorough)])
 def test_a_demo_is_seen_by_nobody_unless_it_is_asked_for(world, robots):
     """The sentence of the demo: ROS_DOMAIN_ID shows it in that domain, and else it is hidden."""
     def demo(**environment):

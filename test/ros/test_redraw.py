@@ -17,7 +17,8 @@ import pytest
 from std_msgs.msg import String
 from symdp_ros.ledger.ledger import Ledger
 
-ROUNDS = 4
+#: How a caller starts a node again, in turn.
+ROUNDS = [REACTIVATE, REACTIVATE, RECONFIGURE, RECONFIGURE, REACTIVATE]
 
 
 @pytest.fixture
@@ -52,24 +53,22 @@ def send_until(world, publisher, region, condition):
     wait_until(condition, 'what was sent to arrive', spin)
 
 
-@pytest.mark.parametrize('transitions', [REACTIVATE, RECONFIGURE], ids=['activate', 'configure'])
 @pytest.mark.parametrize('with_state_file', [False, True], ids=['memory', 'state file'])
-def test_a_robot_that_stands_still_is_drawn_once(world, given, tmp_path, transitions,
-                                                 with_state_file):
+def test_a_robot_that_stands_still_is_drawn_once(world, given, tmp_path, with_state_file):
     if with_state_file:
         given['state_file'] = tmp_path / 'word'
     run = world.privatizer(**given, sampling='change')
     private, publisher = world.listen(), world.publisher(qos=RELIABLE)
     send(world, publisher, 's7')
     world.wait_until(lambda: private, 'its symbol')
-    for _ in range(ROUNDS):
+    for transitions in ROUNDS:
         assert world.change('privatizer', *transitions)
         send(world, publisher, 's7')
     assert len(private) == 1
     send(world, publisher, 's8')
     world.wait_until(lambda: len(private) == 2, 'the symbol of the change')
     assert spent(given) == 0.1 and run.log.count('a new word begins') == 1
-    assert run.log.count('inactive') == ROUNDS
+    assert run.log.count('inactive') == len(ROUNDS)
 
 
 @pytest.fixture
@@ -88,8 +87,7 @@ def pose(x):
     return message
 
 
-@pytest.mark.parametrize('transitions', [REACTIVATE, RECONFIGURE], ids=['activate', 'configure'])
-def test_a_robot_that_stands_on_a_border_is_drawn_once(world, given, on_a_border, transitions):
+def test_a_robot_that_stands_on_a_border_is_drawn_once(world, given, on_a_border):
     world.privatizer(**given, **on_a_border)
     private, publisher = world.listen(), world.publisher('pose', PoseStamped, RELIABLE)
 
@@ -102,7 +100,7 @@ def test_a_robot_that_stands_on_a_border_is_drawn_once(world, given, on_a_border
 
     send_poses(7.95, 8.05, 7.95)
     world.wait_until(lambda: private, 'its symbol')
-    for number in range(2 * ROUNDS):  # each time it is on the other side by the noise
+    for number, transitions in enumerate(2 * ROUNDS):  # by the noise on the other side each time
         assert world.change('privatizer', *transitions)
         send_poses(*[8.05, 7.95][::1 if number % 2 else -1] * 3)
     assert len(private) == 1, 'it was drawn again'
@@ -133,8 +131,8 @@ def test_a_robot_that_stands_still_is_drawn_once_over_kills(world, given, tmp_pa
     assert spent(given) == 0.1
 
 
-@pytest.mark.parametrize('how', ['activate', 'configure', 'kill'])
-def test_a_latched_message_is_drawn_once_whatever_the_qos_overrides(world, given, tmp_path, how):
+@pytest.mark.parametrize('kills', [False, True], ids=['transitions', 'kill'])
+def test_a_latched_message_is_drawn_once_whatever_the_qos_overrides(world, given, tmp_path, kills):
     given['state_file'] = tmp_path / 'word'
     parameters = tmp_path / 'qos.yaml'
     parameters.write_text(
@@ -148,17 +146,16 @@ def test_a_latched_message_is_drawn_once_whatever_the_qos_overrides(world, given
     publisher = world.publisher(qos=LATCHED)
     publisher.publish(String(data='s7'))
     world.wait_until(lambda: private, 'its symbol')
-    for _ in range(2 if how == 'kill' else ROUNDS):
-        if how == 'kill':
+    for transitions in ROUNDS[1:3] if kills else ROUNDS:
+        if kills:
             run.kill()
             run = start()
         else:
-            assert world.change(
-                'privatizer', *(REACTIVATE if how == 'activate' else RECONFIGURE))
+            assert world.change('privatizer', *transitions)
             world.wait_until(lambda: publisher.get_subscription_count(), 'the subscription')
         world.settle()
     assert len(set(private)) == 1, 'it was drawn again'
-    assert how == 'kill' or len(private) == 1
+    assert kills or len(private) == 1
     count = len(private)
     send_until(world, publisher, 's7', lambda: len(private) > count)
     assert spent(given) == 0.1

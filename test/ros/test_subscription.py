@@ -18,7 +18,7 @@ try:
 except ImportError:  # the first releases of Jazzy
     EXECUTORS = [SingleThreadedExecutor]
 else:
-    EXECUTORS = [EventsExecutor, SingleThreadedExecutor]
+    EXECUTORS = [EventsExecutor, pytest.param(SingleThreadedExecutor, marks=pytest.mark.thorough)]
 
 
 class Listener:

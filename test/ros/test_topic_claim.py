@@ -6,6 +6,7 @@ from hashlib import sha256
 import multiprocessing
 import os
 import socket
+from threading import Timer
 
 import pytest
 from symdp_ros.ros.graph.topic_claim import TopicClaim
@@ -41,6 +42,25 @@ def test_every_second_process_is_refused_however_many_try(topic):
             TopicClaim(3, topic, 'no')
     assert claim.blocked_by == ''
     claim.close()
+
+
+def test_a_holder_whose_queue_is_full_for_a_moment_is_waited_for(topic):
+    address, asking = f'\0symdp_ros/{sha256(f"3 {topic}".encode()).hexdigest()}', []
+    with socket.socket(socket.AF_UNIX) as held:
+        held.bind(address)
+        held.listen(0)
+        with pytest.raises(BlockingIOError):
+            while True:
+                asking.append(socket.socket(socket.AF_UNIX))
+                asking[-1].setblocking(False)
+                asking[-1].connect(address)
+        answers = Timer(0.2, held.accept)
+        answers.start()
+        with pytest.raises(ValueError, match='^no$'):
+            TopicClaim(3, topic, 'no')
+        answers.join()
+        for one in asking:
+            one.close()
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import time
 from symdp_ros.errors import ConfigurationError
 
 _PATIENCE = 0.05  # seconds from a holder's bind to its listen, at most
+_BUSY = 1.0       # seconds until a holder that many ask at once answers, at most
 _held: dict[int, socket.socket] = {}  # of all claims of this process, by file descriptor
 
 
@@ -89,7 +90,7 @@ def _answer(poll):
 
 def _user_of(address) -> int | None:
     """Return the user whose process listens at an address; None where the kernel cannot tell."""
-    until = time.monotonic() + _PATIENCE
+    begin = time.monotonic()
     while True:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
             asking.setblocking(False)
@@ -98,7 +99,10 @@ def _user_of(address) -> int | None:
                 credentials = asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
                 return struct.unpack('3i', credentials)[1]  # process, user, group
             except ConnectionRefusedError:  # bound, but not listening: not yet, or no claim
-                if time.monotonic() > until:
+                if time.monotonic() > begin + _PATIENCE:
+                    return None
+            except BlockingIOError:  # its queue is full
+                if time.monotonic() > begin + _BUSY:
                     return None
             except OSError:  # a socket of another kind, or one that refuses connections
                 return None
