@@ -217,7 +217,8 @@ def children(monkeypatch):
 
     def call(*arguments, size):
         calls.append((*arguments, size))
-        return ['std_msgs/msg/String'], ['cdr'], [(0, b'a'), (1, b'b')]
+        return ([('/region', 'std_msgs/msg/String', 'cdr')],
+                [('/region', 0, b'a'), ('/region', 1, b'b')])
 
     monkeypatch.setattr(child, 'call', call)
     monkeypatch.setattr(with_rosbag2, 'is_installed', lambda: True)
@@ -236,7 +237,7 @@ def test_another_program_reads_files_that_are_within_the_bounds(tmp_path, childr
     for path in (bag, file):
         assert read_log(path, topic='region') == [(0, 'a'), (1, 'b')]
     assert [call[1:] for call in children] == [
-        (str(file), storage, '/region', file.stat().st_size)] * 2
+        (str(file), storage, ['/region'], file.stat().st_size)] * 2
 
 
 CHUNKS = {
@@ -306,14 +307,13 @@ def test_a_database_that_is_written_in_wal_mode(tmp_path, monkeypatch):
 @both
 def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, storage):
     write_log(tmp_path / 'bag', WORD, format=storage, topic='region')
-    read = with_rosbags.read
+    scan = with_rosbags.scan
 
-    def read_and_change(path, *arguments):
-        recorded = read(path, *arguments)
+    def scan_and_change(path, *arguments):
+        yield from scan(path, *arguments)
         os.utime(path)
-        return recorded
 
-    monkeypatch.setattr(with_rosbags, 'read', read_and_change)
+    monkeypatch.setattr(with_rosbags, 'scan', scan_and_change)
     monkeypatch.setattr(rosbag, 'LIBRARIES', (with_rosbags,))
     assert 'was changed while it was being read' in failure(tmp_path / 'bag')
 

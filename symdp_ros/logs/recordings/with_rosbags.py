@@ -14,8 +14,8 @@ from typing import Any
 
 from symdp_ros.files import child
 from symdp_ros.logs.recordings import qos
-from symdp_ros.logs.recordings.recorded import METADATA, RECORD, Recorded, RecordedMessage, Topic
-from symdp_ros.logs.recordings.storage import FILES, read as storage_read, STORAGES
+from symdp_ros.logs.recordings.recorded import METADATA, RECORD, RecordedMessage, Topic
+from symdp_ros.logs.recordings.storage import FILES, scan as scan, STORAGES
 from symdp_ros.logs.recordings.wanted import Values, Wanted
 import yaml
 
@@ -26,11 +26,6 @@ _VERSION = 5  # of metadata.yaml: every rosbag2 since Galactic reads it
 def is_installed() -> bool:
     """Return whether recordings can be read and written so."""
     return all(find_spec(package) for package in ('rosbags', 'mcap'))
-
-
-def read(path: Path, storage: str, topic: str) -> Recorded:
-    """Return what a storage file holds of a topic."""
-    return storage_read(path, storage, topic)
 
 
 def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted: Wanted,
