@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Serialized messages, without ROS: reading a field of one, writing a symbol into one.
+Serialized messages, without ROS: how they are made, and reading a field of one.
 
 The standard message types are known. The definitions of others are taken from the recording.
 """
@@ -11,11 +11,11 @@ from typing import Any, TYPE_CHECKING
 
 from rosbags.interfaces import Nodetype
 from rosbags.typesys import get_types_from_idl, get_types_from_msg, get_typestore, Stores
-from symdp_ros.errors import ConfigurationError, LogError, printable
+from symdp_ros.errors import LogError, printable
 from symdp_ros.files import bounds
 from symdp_ros.logs.recordings.wanted import Value, Values, values_of, Wanted
 from symdp_ros.messages.field_paths import NotInput
-from symdp_ros.messages.fields import FieldType, INTEGERS
+from symdp_ros.messages.fields import FieldType
 
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Typesdict
@@ -59,33 +59,6 @@ def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]],
     store = _store(message_type, definitions)
     read = wanted.reader(_fields_of(store), message_type)
     return lambda data: read(store.deserialize_cdr(data, message_type))
-
-
-def encoder(message_type: str) -> tuple[Callable[[str], bytes], str, str]:
-    """
-    Return a function from a symbol to a serialized message, and its type's definition and hash.
-
-    The function raises ValueError for a symbol that such a message cannot hold.
-
-    :raises ConfigurationError: not a standard type whose only field, `data`, is a string or an
-        integer.
-    """
-    store = _standard_types()
-    fields: dict[str, Any] = dict(
-        store.fielddefs[message_type][1] if message_type in store.fielddefs else ())
-    kind, detail = fields['data'] if list(fields) == ['data'] else (None, ('',))
-    if kind != Nodetype.BASE or detail[0] not in {'string', *INTEGERS}:
-        raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
-                                 'one field, data, that is a string or an integer, such as '
-                                 'std_msgs/msg/String', setting='message_type')
-    convert = str if detail[0] == 'string' else int
-    message = store.types[message_type]
-
-    def encode(symbol: str) -> bytes:
-        return bytes(store.serialize_cdr(message(data=convert(symbol)), message_type,
-                                         little_endian=True))
-
-    return encode, *definition_of(message_type)
 
 
 def definition_of(message_type: str) -> tuple[str, str]:

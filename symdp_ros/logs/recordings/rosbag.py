@@ -10,20 +10,23 @@ are matched by name, and the number of messages must be that of metadata.yaml.
 """
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 import re
+from struct import error
 from typing import Protocol
 
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files.bounds import MOST_METADATA
 from symdp_ros.files.regular_file import file_stamp, is_other_file, NO_REGULAR_FILE, RegularFile
-from symdp_ros.logs.recordings import sqlite3_file, with_rosbag2, with_rosbags
+from symdp_ros.logs.recordings import cdr, sqlite3_file, with_rosbag2, with_rosbags
 from symdp_ros.logs.recordings.recorded import METADATA, Recorded, RecordedMessage, Topic
 from symdp_ros.logs.recordings.storage import scan as scan_storage, STORAGES
 from symdp_ros.logs.recordings.unpack import Allowance
 from symdp_ros.logs.recordings.wanted import Value, Values, Wanted
+from symdp_ros.messages.fields import FieldType, INTEGERS
 import yaml
 
 _TYPE = re.compile(r'(\w+)/(?:(msg|action)/)?(\w+)', re.ASCII)
@@ -56,11 +59,11 @@ class Library(Protocol):
         :raises LogError: an unknown type; what is wanted is not in it.
         """
 
-    def encoder(self, message_type: str) -> Callable[[str], bytes]:
+    def fields(self, message_type: str) -> Mapping[str, FieldType]:
         """
-        Return the function that serializes a symbol; it may raise any error if one does not fit.
+        Return the fields of a type in which a word can be written.
 
-        :raises ConfigurationError: a type that cannot hold a symbol.
+        :raises ConfigurationError: it is not known.
         """
 
     def write(self, directory: Path, messages: Sequence[tuple[int, bytes]], storage: str,
@@ -128,7 +131,7 @@ def write(directory: Path, word: Sequence[str], period: int, storage: str, topic
     The files have fixed names, which say nothing about where the word came from.
     """
     using = library()
-    serialized = _serialized(word, using.encoder(message_type), message_type)
+    serialized = _serialized(word, using.fields(message_type), message_type)
     using.write(directory, [(i * period, serialized[symbol]) for i, symbol in enumerate(word)],
                 storage, '/' + topic.removeprefix('/'), message_type, record)
 
@@ -280,14 +283,19 @@ def full_type(message_type: str) -> str:
     return f'{package}/{folder or "msg"}/{name}{feedback}'
 
 
-def _serialized(word: Sequence[str], encode: Callable[[str], bytes],
+def _serialized(word: Sequence[str], fields: Mapping[str, FieldType],
                 message_type: str) -> dict[str, bytes]:
+    """Return the message for each symbol of a word."""
+    kind = fields['data'] if list(fields) == ['data'] else FieldType('')
+    encode = cdr.encoder(kind) if str(kind) in {'string', *INTEGERS} else None
+    if encode is None:
+        raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
+                                 'one field, data, that is a string or an integer, such as '
+                                 'std_msgs/msg/String', setting='message_type')
     serialized: dict[str, bytes] = {}
-    for symbol in set(word):
-        try:
+    with suppress(ValueError, error):
+        for symbol in set(word):
             serialized[symbol] = encode(symbol)
-        except Exception:  # struct.error, ValueError, or another of a library
-            break
     if len(serialized) < len(set(word)):
         raise LogError(f'a symbol of the word does not fit into a {message_type}: map the symbols '
                        'to integers of its range, or choose std_msgs/msg/String')

@@ -6,7 +6,7 @@ Recordings through rosbag2_py, which belongs to ROS 2: any message type that is 
 Its C++ code reads in a child process, and only files that were checked here. What it writes is
 read again here, as it does not report a full disk.
 """
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ from symdp_ros.logs.recordings.recorded import (METADATA, RECORD, Recorded, Reco
                                                   Topic)
 from symdp_ros.logs.recordings.storage import FILES, scan as scan_storage, STORAGES
 from symdp_ros.logs.recordings.wanted import Values, values_of, Wanted
-from symdp_ros.messages.fields import fields_of, INTEGERS, message_class, name_of_type
+from symdp_ros.messages.fields import fields_of, FieldType, message_class, name_of_type
 
 NAME = 'rosbag2_py'
 _TYPE = re.compile(r'([a-z]\w*)/(?:msg|action)/[A-Za-z]\w*', re.ASCII)
@@ -55,30 +55,14 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted
     return values
 
 
-def encoder(message_type: str) -> Callable[[str], bytes]:
+def fields(message_type: str) -> dict[str, FieldType]:
     """
-    Return the function that serializes a symbol.
+    Return the fields of a type, a bounded string as another type than a string.
 
-    :raises ConfigurationError: the type is not installed, or cannot hold a symbol.
+    :raises ConfigurationError: the type is not installed.
     """
-    from rclpy.serialization import serialize_message
-
-    made: Any = message_class(message_type)
-    kinds = made.get_fields_and_field_types()
-    if list(kinds) != ['data'] or kinds['data'] not in {'string', *INTEGERS}:
-        raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
-                                 'one field, data, that is a string or an integer, such as '
-                                 'std_msgs/msg/String', setting='message_type')
-    convert: type = str if kinds['data'] == 'string' else int
-    least, most = INTEGERS.get(kinds['data'], (0, 0))
-
-    def encode(symbol: str) -> bytes:
-        value = convert(symbol)
-        if convert is int and not least <= value <= most:
-            raise ValueError('out of range')
-        return bytes(serialize_message(made(data=value)))
-
-    return encode
+    known = message_class(message_type).get_fields_and_field_types()
+    return {name: FieldType(kind) for name, kind in known.items()}
 
 
 def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,

@@ -7,7 +7,7 @@ The storage files are not read through `rosbags`: it matches the topics of metad
 the storage by their quality-of-service profiles too. Where these differ (as in rosbag2's own test
 recordings), it yields no message and no error.
 """
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from symdp_ros.logs.recordings import qos
 from symdp_ros.logs.recordings.recorded import METADATA, RECORD, RecordedMessage, Topic
 from symdp_ros.logs.recordings.storage import FILES, scan as scan, STORAGES
 from symdp_ros.logs.recordings.wanted import Values, Wanted
+from symdp_ros.messages.fields import FieldType
 import yaml
 
 NAME = 'rosbags'
@@ -49,11 +50,12 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted
     return values
 
 
-def encoder(message_type: str) -> Callable[[str], bytes]:
-    """Return what serializes a symbol; as `messages.encoder`."""
-    from symdp_ros.logs.recordings import messages
+def fields(message_type: str) -> dict[str, FieldType]:
+    """Return the fields of a standard type; of any other, none."""
+    from symdp_ros.logs.recordings.messages import layout
 
-    return messages.encoder(message_type)[0]
+    found = layout(message_type, '', '').get(message_type, {})
+    return {name: FieldType(*kind) for name, kind in found.items()}
 
 
 def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,
