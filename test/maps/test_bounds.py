@@ -40,6 +40,13 @@ def crowded_lift():
             'lifts: {up: {level_doors: {L0: [d], L1: [d]}}}\n')
 
 
+def levels_of_aliases():
+    vertices = ', '.join(['[0, 0, 0, ""]'] * 300)
+    levels = ', '.join(f'{name}: *level' for name in names(300))
+    return (f'levels: {{a: &level {{vertices: [{vertices}], lanes: [[0, 1]]}}, {levels}}}\n'
+            'name: house\n')
+
+
 def corners_of_aliases():
     corners = ', '.join(f'[{number}, {number**2}]' for number in range(300))
     rows = ''.join(f'  {name}: *corners\n' for name in names(300))
@@ -67,7 +74,7 @@ def test_a_vast_file_is_not_read(tmp_path):
 @pytest.mark.parametrize('name, make', [
     ('chain.yaml', lambda: chain_of_aliases(300)), ('chain.yaml', chances_of_aliases),
     ('map.tmap2', nodes_of_aliases), ('old.yaml', lambda: nodes_of_aliases('', '')),
-    ('house.yaml', corners_of_aliases),
+    ('house.yaml', corners_of_aliases), ('house.yaml', levels_of_aliases),
 ])
 def test_every_reader_counts_what_aliases_repeat(tmp_path, monkeypatch, name, make):
     monkeypatch.setattr('symdp_ros.files.yaml_reader._MOST_ENTRIES', 10_000)
