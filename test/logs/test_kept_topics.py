@@ -22,7 +22,6 @@ from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import Keep, KeptTopics, list_logs, LogError, read_log
 from symdp_ros.logs.recordings import cdr, qos
 from symdp_ros.logs.recordings.messages import layout
-from symdp_ros.messages.fields import FieldType
 import yaml
 
 SHARED = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rosbag2_tests'
@@ -36,11 +35,6 @@ def files(path):
 
 def texts(serialized):
     return [STORE.deserialize_cdr(data, 'std_msgs/msg/String').data for _, data in serialized]
-
-
-def fields_of(message_type, form='', text=''):
-    return {name: {field: FieldType(*kind) for field, kind in fields.items()}
-            for name, fields in layout(message_type, form, text).items()}
 
 
 @across
@@ -174,7 +168,7 @@ def cleaned(message, stamp):
 
 
 WITH_HEADERS = sorted(name for name in STORE.fielddefs
-                      if 'std_msgs/msg/Header' in layout(name, '', ''))
+                      if 'std_msgs/msg/Header' in layout(name))
 
 
 @pytest.mark.parametrize('endianness', ['little', 'big'])
@@ -185,7 +179,7 @@ def test_headers_of_every_standard_type(endianness):
     chance = random.Random(seed)
     assert {'sensor_msgs/msg/Image', 'nav_msgs/msg/Path'} <= set(WITH_HEADERS)
     for message_type in WITH_HEADERS:
-        fields = fields_of(message_type)
+        fields = layout(message_type)
         cdr.check(message_type, fields)
         for _ in range(3):
             message = invented(message_type, chance)

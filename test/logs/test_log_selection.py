@@ -9,8 +9,8 @@ from rosbags.typesys import get_typestore, Stores
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log
 from symdp_ros.logs.recordings.messages import decoder
-from symdp_ros.logs.recordings.rosbag import full_type
 from symdp_ros.logs.recordings.wanted import Wanted
+from symdp_ros.messages.fields import full_type
 
 pytestmark = pytest.mark.usefixtures('library')
 #: rosbag2_py knows the types of installed packages alone, and `own_types` are of none.

@@ -12,7 +12,7 @@ from typing import Any, TYPE_CHECKING
 from rosbags.interfaces import Nodetype
 from rosbags.typesys import get_types_from_idl, get_types_from_msg, get_typestore, Stores
 from symdp_ros.errors import LogError, printable
-from symdp_ros.files import bounds
+from symdp_ros.files import bounds, child
 from symdp_ros.logs.recordings.wanted import Value, Values, values_of, Wanted
 from symdp_ros.messages.field_paths import NotInput
 from symdp_ros.messages.fields import FieldType
@@ -68,15 +68,26 @@ def definition_of(message_type: str) -> tuple[str, str]:
             store.hash_rihs01(message_type))
 
 
-def layout(message_type: str, form: str, text: str) -> dict[str, dict[str, tuple[Any, ...]]]:
+@lru_cache(maxsize=100)
+def layout(message_type: str, form: str = '',
+           text: str = '') -> dict[str, dict[str, FieldType]]:
     """
-    Return the fields of a type and of all types in it: a `cdr.Layout`, in plain tuples.
+    Return the fields of a type and of all types in it: a `cdr.Layout`; {}: it is not known.
 
     :param form: of the definition in a recording, `ros2msg` or `ros2idl`; '': there is none, and
         the standard type is meant.
-    :raises LogError: the type is not known; any error, or none in a long time, where the text is
-        damaged: call it in a child.
+    :raises LogError: the text is damaged.
     """
+    # A few bytes of a definition can cause endless work: it is read in a child process.
+    found = (child.call(_plain_layout, message_type, form, text) if form
+             else _plain_layout(message_type, '', ''))
+    return {name: {field: FieldType(*kind) for field, kind in fields.items()}
+            for name, fields in found.items()}
+
+
+def _plain_layout(message_type: str, form: str,
+                  text: str) -> dict[str, dict[str, tuple[Any, ...]]]:
+    """Return the same in plain tuples; any error, or none in a long time, where it is damaged."""
     known = dict(_standard_types().fielddefs)
     if form:
         bounds.check_definition(text)

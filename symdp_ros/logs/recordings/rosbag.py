@@ -14,7 +14,6 @@ from contextlib import suppress
 from difflib import get_close_matches
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
-import re
 from struct import error
 from typing import Protocol
 
@@ -26,11 +25,9 @@ from symdp_ros.logs.recordings.recorded import METADATA, Recorded, RecordedMessa
 from symdp_ros.logs.recordings.storage import scan as scan_storage, STORAGES
 from symdp_ros.logs.recordings.unpack import Allowance
 from symdp_ros.logs.recordings.wanted import Value, Values, Wanted
-from symdp_ros.messages.fields import FieldType, INTEGERS
+from symdp_ros.messages.fields import FieldType, full_type, INTEGERS
 import yaml
 
-_TYPE = re.compile(r'(\w+)/(?:(msg|action)/)?(\w+)', re.ASCII)
-_FEEDBACK = '_FeedbackMessage'
 _STORAGE_OF = {suffix: storage for storage, suffix in STORAGES.items()}
 _FileScan = Callable[[Path, str, Collection[str]], Iterator[Topic | RecordedMessage]]
 
@@ -263,24 +260,6 @@ def _checked_type(recorded: Recorded, topic: str, message_type: str | None) -> s
         raise LogError(f'the topic {topic} holds {printable(found)}, not {message_type}: correct '
                        'message_type')
     return found
-
-
-def full_type(message_type: str) -> str:
-    """
-    Return the name of a type in recordings: std_msgs/msg/String for that or std_msgs/String.
-
-    That of an action, such as nav2_msgs/action/FollowPath, stands for its feedback.
-
-    :raises ConfigurationError: it is no message type.
-    """
-    match = _TYPE.fullmatch(message_type)
-    if not match:
-        raise ConfigurationError(f'{message_type!r} is no message type: write it as '
-                                 'std_msgs/msg/String, or, for the feedback of an action, '
-                                 'nav2_msgs/action/FollowPath', setting='message_type')
-    package, folder, name = match.groups()
-    feedback = _FEEDBACK if folder == 'action' and not name.endswith(_FEEDBACK) else ''
-    return f'{package}/{folder or "msg"}/{name}{feedback}'
 
 
 def _serialized(word: Sequence[str], fields: Mapping[str, FieldType],

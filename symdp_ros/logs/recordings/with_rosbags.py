@@ -54,8 +54,7 @@ def fields(message_type: str) -> dict[str, FieldType]:
     """Return the fields of a standard type; of any other, none."""
     from symdp_ros.logs.recordings.messages import layout
 
-    found = layout(message_type, '', '').get(message_type, {})
-    return {name: FieldType(*kind) for name, kind in found.items()}
+    return layout(message_type).get(message_type, {})
 
 
 def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,
