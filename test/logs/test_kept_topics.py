@@ -444,7 +444,8 @@ def test_the_region_keeps_its_type_where_it_can(tmp_path, own):
         log = write_bag(tmp_path / str(i), 'mcap', [
             ('/place', START, (kind, message)), ('/name', START, string('x'))], store=own)
         outcomes = hand_on(log, tmp_path / f'{i}.out', '/name', word=['dock', 'gate'],
-                           field=field, values=values, region='place', storage=list(STORAGES)[i % 2])
+                           field=field, values=values, region='place',
+                           storage=list(STORAGES)[i % 2])
         found, kinds = read_bag(tmp_path / f'{i}.out')
         assert kinds['/place'] == (kind if made else 'std_msgs/msg/String')
         decoded = [own.deserialize_cdr(data, kinds['/place']) for _, data in found['/place']]

@@ -22,7 +22,7 @@ TB1, TB2 = ('tb1', 2, 1.0, 1.0, 'L1'), ('tb2', 3, 5.0, 1.0, 'L1')
 def test_one_robot_of_a_fleet(tmp_path):
     store = own_types()
     bag = record(tmp_path / 'bag', 'mcap', fleets(store, [TB1, TB2], [TB2, TB1], [TB2], [],
-                                                   [('tb1', 7, 0.0, 0.0, 'L1')]),
+                                                  [('tb1', 7, 0.0, 0.0, 'L1')]),
                  'rmf_fleet_msgs/msg/FleetState', store=store)
     assert read_log(bag, field='robots[name=tb1].mode.mode') == [(0, '2'), (1, '2'), (4, '7')]
     assert read_log(bag, field='robots[name=tb2].mode.mode') == [(0, '3'), (1, '3'), (2, '3')]

@@ -8,6 +8,7 @@ from refusals import refused
 from symdp_ros import ChainError
 from symdp_ros.maps import read_graph, SUFFIXES
 
+
 def names(count):
     return [f's{number}' for number in range(count)]
 

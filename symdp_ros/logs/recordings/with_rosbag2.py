@@ -16,7 +16,7 @@ from typing import Any
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files import bounds, child
 from symdp_ros.logs.recordings.recorded import (METADATA, RECORD, Recorded, RecordedMessage,
-                                                  Topic)
+                                                Topic)
 from symdp_ros.logs.recordings.storage import FILES, scan as scan_storage, STORAGES
 from symdp_ros.logs.recordings.wanted import Values, values_of, Wanted
 from symdp_ros.messages.fields import fields_of, FieldType, message_class, name_of_type

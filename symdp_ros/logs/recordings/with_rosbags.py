@@ -15,7 +15,7 @@ from typing import Any
 from symdp_ros.files import child
 from symdp_ros.logs.recordings import qos
 from symdp_ros.logs.recordings.recorded import METADATA, RECORD, RecordedMessage, Topic
-from symdp_ros.logs.recordings.storage import FILES, scan as scan, STORAGES
+from symdp_ros.logs.recordings.storage import FILES, scan, STORAGES  # noqa: F401 (`Library.scan`)
 from symdp_ros.logs.recordings.wanted import Values, Wanted
 from symdp_ros.messages.fields import FieldType
 import yaml
