@@ -350,12 +350,8 @@ def _located(entries: list[tuple[int, Value]],
              locator: RegionLocator | None) -> list[tuple[int, str | None]]:
     if locator is None:
         return cast(list[tuple[int, str | None]], entries)
-    found: list[tuple[int, str | None]] = []
-    for stamp, value in entries:
-        if isinstance(value, tuple):
-            value = locator.locate(*value)
-        found.append((stamp, value))
-    return found
+    return [(stamp, locator.locate(*value) if isinstance(value, tuple) else value)
+            for stamp, value in entries]
 
 
 def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stamp_key: str,

@@ -9,7 +9,6 @@ the private word, on the kept topics and on the settings alone.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
-from functools import lru_cache
 from heapq import merge
 from operator import attrgetter
 from pathlib import Path
@@ -261,12 +260,10 @@ class KeptTopics:
 
     def _check_fields(self, topic: Topic) -> None:
         """Find out how the messages of a topic are made, and what they show."""
-        known, fields = False, dict[str, dict[str, FieldType]]()
+        fields: cdr.Layout = {}
         with suppress(Exception):  # damaged text: the parser may raise anything
-            fields = _layout(topic.type, topic.form, topic.definition)
-            cdr.check(topic.type, fields)
-            known = True
-        if not known:
+            fields = _layout(topic)
+        if not fields:
             self._leave_out(topic.name, f'has the type {printable(topic.type)}, whose definition '
                                         'is not known here, so that its headers cannot be found: '
                                         'record it as mcap, or with ROS 2 Iron or later')
@@ -347,8 +344,7 @@ class KeptTopics:
         """
         recorded = self._found.get(self._region, Topic(self._region, ''))
         with suppress(Exception):  # damaged text, or a value that does not fit
-            fields = _layout(recorded.type, recorded.form, recorded.definition)
-            cdr.check(recorded.type, fields)
+            fields = _layout(recorded)
             encode = cdr.encoder(fields[recorded.type][field])
             if len(fields[recorded.type]) == 1 and encode is not None:
                 return _written(recorded), {state: encode(value)
@@ -427,13 +423,10 @@ def _short(name: str) -> str:
     return f'{package}/{rest.rpartition("/")[2]}' if rest else name
 
 
-@lru_cache(maxsize=100)
-def _layout(message_type: str, form: str, definition: str) -> dict[str, dict[str, FieldType]]:
-    """Return the fields of a type; raise any error where they are not known."""
+def _layout(topic: Topic) -> cdr.Layout:
+    """Return the fields of a topic's type; raise any error where they are not known."""
     from symdp_ros.logs.recordings.messages import layout
 
-    # A few bytes of a definition can cause endless work: it is read in a child process.
-    found = (child.call(layout, message_type, form, definition) if form
-             else layout(message_type, '', ''))
-    return {name: {field: FieldType(*kind) for field, kind in fields.items()}
-            for name, fields in found.items()}
+    found = layout(topic.type, topic.form, topic.definition)
+    cdr.check(topic.type, found)
+    return found

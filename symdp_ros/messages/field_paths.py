@@ -15,7 +15,7 @@ from enum import Enum
 from keyword import iskeyword
 from operator import attrgetter, itemgetter
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.messages.fields import can_be, FieldType, INTEGERS
@@ -41,6 +41,7 @@ NOT_INPUT = NotInput.NOT_INPUT
 #: The name of a message type → its fields.
 Fields = Callable[[str], Mapping[str, FieldType]]
 _Getter = Callable[[Any], Any]
+_Value = TypeVar('_Value')
 
 
 class NoSuchElementError(LookupError):
@@ -161,16 +162,27 @@ def symbol_reader(fields: Fields, message_type: str, path: str,
     """
     Return a function from a message to the value at a path as a symbol, and the value's type.
 
-    The function returns None where a list is shorter than an index of the path, and NOT_INPUT
-    where an element that the path selects is not there, or a condition is not met.
+    The function is one of `input_reader`.
 
     :raises ConfigurationError: the path leads to no string, integer or boolean; a condition is
         malformed.
     """
     field = find_field(fields, message_type, path)
-    read, met = symbol_of(fields, field, path), meets(fields, message_type, where)
+    read = symbol_of(fields, field, path)
+    return input_reader(read, meets(fields, message_type, where)), field.type.name
 
-    def symbol(message: Any) -> str | None | NotInput:
+
+def input_reader(read: Callable[[Any], _Value],
+                 met: Callable[[Any], bool] | None) -> Callable[[Any], _Value | None | NotInput]:
+    """
+    Return a function from a message to what is read of it.
+
+    It returns None where a list is too short, and NOT_INPUT where an element that a path selects
+    is not there, or the conditions are not met.
+
+    :param met: as `meets` returns it.
+    """
+    def value(message: Any) -> _Value | None | NotInput:
         if met is not None and not met(message):
             return NOT_INPUT
         try:
@@ -180,7 +192,7 @@ def symbol_reader(fields: Fields, message_type: str, path: str,
         except NoSuchElementError:
             return NOT_INPUT
 
-    return symbol, field.type.name
+    return value
 
 
 def split(path: str) -> list[str]:

@@ -12,6 +12,7 @@ from symdp_ros.errors import ConfigurationError
 _SEQUENCE = re.compile(r'sequence<(?P<of>[^,]+?)(, *(?P<most>\d+))?>')
 _ARRAY = re.compile(r'(?P<of>.+)\[(?P<size>\d+)\]')
 _BOUND = re.compile(r'<\d+>')
+_TYPE = re.compile(r'(\w+)/(?:(msg|action)/)?(\w+)', re.ASCII)
 _FEEDBACK = '_FeedbackMessage'
 #: Integer types → smallest and largest value.
 INTEGERS = {
@@ -57,6 +58,24 @@ class Message(Protocol):
         """Return the type of each field."""
 
 
+def full_type(name: str) -> str:
+    """
+    Return the name of a type in recordings: std_msgs/msg/String for that or std_msgs/String.
+
+    That of an action, such as nav2_msgs/action/FollowPath, stands for its feedback.
+
+    :raises ConfigurationError: it is no message type.
+    """
+    match = _TYPE.fullmatch(name)
+    if not match:
+        raise ConfigurationError(f'{name!r} is no message type: write it as std_msgs/msg/String, '
+                                 'or, for the feedback of an action, nav2_msgs/action/FollowPath',
+                                 setting='message_type')
+    package, folder, wanted = match.groups()
+    feedback = _FEEDBACK if folder == 'action' and not wanted.endswith(_FEEDBACK) else ''
+    return f'{package}/{folder or "msg"}/{wanted}{feedback}'
+
+
 def message_class(name: str) -> type[Message]:
     """
     Return the message class of a type name such as std_msgs/msg/String.
@@ -66,14 +85,7 @@ def message_class(name: str) -> type[Message]:
 
     :raises ConfigurationError: no such name, package or message.
     """
-    parts = name.split('/')
-    if len(parts) == 2:
-        parts.insert(1, 'msg')
-    if len(parts) != 3 or parts[1] not in ('msg', 'action') or not all(parts):
-        raise ConfigurationError(f'{name!r} is no message type: write it as std_msgs/msg/String, '
-                                 'or, for the feedback of an action, nav2_msgs/action/FollowPath',
-                                 setting='message_type')
-    package, folder, wanted = parts
+    package, folder, wanted = full_type(name).split('/')
     wanted = wanted.removesuffix(_FEEDBACK) if folder == 'action' else wanted
     try:
         module = import_module(f'{package}.{folder}')

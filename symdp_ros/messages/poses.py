@@ -6,8 +6,8 @@ from math import isfinite
 from typing import Any, Protocol
 
 from symdp_ros.errors import ConfigurationError
-from symdp_ros.messages.field_paths import (Fields, find_field, meets, NoSuchElementError,
-                                            NOT_INPUT, NotInput, number_of, split, symbol_of)
+from symdp_ros.messages.field_paths import (Fields, find_field, input_reader, meets, NotInput,
+                                            number_of, split, symbol_of)
 from symdp_ros.messages.fields import FieldType
 
 #: Fields that lead to a position, in the order in which they are tried.
@@ -63,25 +63,18 @@ def position_reader(fields: Fields, message_type: str, field: str, *, where: Ite
     frame, level = _frame_of(fields, message_type, path), None
     if level_field:
         level = symbol_of(fields, find_field(fields, message_type, level_field), level_field)
-    met, wanted = meets(fields, message_type, where), map_frame.removeprefix('/')
+    wanted = map_frame.removeprefix('/')
 
-    def read(message: Any) -> Position | None | NotInput:
-        try:
-            if met is not None and not met(message):
-                return NOT_INPUT
-            position = x(message), y(message), None if level is None else level(message)
-            if frame is not None:
-                found = frame(message)
-                if found.removeprefix('/') != wanted:
-                    on_foreign_frame(found)
-                    return None
-        except IndexError:
-            return None
-        except NoSuchElementError:
-            return NOT_INPUT
+    def read(message: Any) -> Position | None:
+        position = x(message), y(message), None if level is None else level(message)
+        if frame is not None:
+            found = frame(message)
+            if found.removeprefix('/') != wanted:
+                on_foreign_frame(found)
+                return None
         return position if isfinite(position[0]) and isfinite(position[1]) else None
 
-    return read
+    return input_reader(read, meets(fields, message_type, where))
 
 
 def _path_to_coordinates(fields: Fields, message_type: str, field: str) -> str:

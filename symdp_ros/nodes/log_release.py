@@ -22,12 +22,11 @@ from symdp_ros.files.resources import resolve_kept, resolve_path
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.live_account import log_account
-from symdp_ros.logs.recordings.rosbag import full_type
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.maps.zones import zones_sentences
-from symdp_ros.messages.fields import message_class
+from symdp_ros.messages.fields import full_type, message_class
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, check_directories_apart, make_directory

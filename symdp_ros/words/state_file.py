@@ -50,7 +50,7 @@ from struct import Struct
 from typing import NamedTuple
 from zlib import crc32
 
-from symdp_ros.errors import StateFileError
+from symdp_ros.errors import raising, StateFileError
 
 _KIND = b'symdp_ros word '
 _MAGIC = _KIND + b'3'
@@ -99,24 +99,22 @@ class StateFile:
     def __init__(self, path: Path, settings: bytes, states: int, *, topics: str = '',
                  clock: str = '', process: bytes = bytes(PROCESS_BYTES)):
         self._path, self._settings, self._process = path, settings, process
+        self._problem = f'state_file {path} cannot be written'
         self._topics = sha256(topics.encode()).digest()[:16]
         self._clock = sha256(clock.encode()).digest()[:8]
         self.stored = self.reserved = None
         self._has_front, self._room, self._reservation = False, _ROOM, _NONE
         self._newest = self._number = 0  # of the slot that counts: which one, and its number
-        try:
+        with raising(StateFileError, f'state_file {path} cannot be opened', OSError):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
                                  | os.O_NOCTTY, 0o600)
-        except OSError as error:
-            raise StateFileError(f'state_file {path} cannot be opened: {error.strerror}') from None
         try:
-            self._lock()
-            self.found = self._read(topics, states)
-        except (OSError, StateFileError) as error:
+            with raising(StateFileError, f'state_file {path} cannot be used', OSError):
+                self._lock()
+                self.found = self._read(topics, states)
+        except StateFileError:
             os.close(self._file)
-            if isinstance(error, StateFileError):
-                raise
-            raise StateFileError(f'state_file {path} cannot be used: {error.strerror}') from None
+            raise
 
     def reserve(self, name: bytes, length: int) -> None:
         """
@@ -126,7 +124,7 @@ class StateFile:
         :param length: of its state, in bytes.
         :raises StateFileError: the file cannot be written; then nothing should be charged.
         """
-        try:
+        with self._writing():
             if not self._has_front:  # another layout, or nothing yet: there is nothing to keep
                 os.ftruncate(self._file, 0)
             os.posix_fallocate(self._file, 0, _FIRST_SLOT + 2 * self._room_for(length))
@@ -137,8 +135,6 @@ class StateFile:
                 os.fsync(folder)
             finally:
                 os.close(folder)
-        except OSError as error:
-            raise self._cannot_be_written(error.strerror) from None
 
     def begin(self, name: bytes, state: bytes, position: int | None = None,
               drawn_at: int = _NOT_KEPT) -> None:
@@ -149,14 +145,12 @@ class StateFile:
         """
         self._start = b''.join((self._settings, self._topics, name, self._process, self._clock))
         self._start_checksum = crc32(self._start)
-        try:
+        with self._writing():
             if not self._has_front:
                 os.ftruncate(self._file, 0)
                 self._write_front(self._room, _NONE)
             self.store(state, position, drawn_at)
             os.fsync(self._file)
-        except OSError as error:
-            raise self._cannot_be_written(error.strerror) from None
         if self._start.startswith(self._reservation):
             self._write_front(self._room, _NONE)
 
@@ -203,15 +197,15 @@ class StateFile:
         self._has_front, self._room, self._reservation = True, room, reservation
 
     def _write(self, data, offset):
-        try:
+        try:  # without `_writing`, which takes as long as the write
             written = os.pwrite(self._file, data, offset)
         except OSError as error:
-            raise self._cannot_be_written(error.strerror) from None
+            raise StateFileError(f'{self._problem}: {error.strerror}') from None
         if written != len(data):
-            raise self._cannot_be_written('there is no room for it')
+            raise StateFileError(f'{self._problem}: there is no room for it')
 
-    def _cannot_be_written(self, why):
-        return StateFileError(f'state_file {self._path} cannot be written: {why}')
+    def _writing(self):
+        return raising(StateFileError, self._problem, OSError)
 
     def _lock(self):
         if not stat.S_ISREG(os.fstat(self._file).st_mode):

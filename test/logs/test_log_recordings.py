@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from recordings import both, failure, own_types, record, SECRET, STORAGES
 from refusals import refused
-from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import CompressionMode, Writer
 from rosbags.typesys import get_typestore, Stores
 from symdp_ros.errors import ConfigurationError
@@ -38,15 +37,6 @@ def test_the_talkers(name):
     assert [value for _, value in log] == [f'Hello, world! {i}' for i in range(10)]
     assert log[0][0] == 1585866235112609068 and log[-1][0] == 1585866239643508139
     assert values(REAL / name, topic='/rosout', field='level') == ['20'] * 10
-
-
-@needs_real
-@pytest.mark.parametrize('name', ['sqlite3_talker', 'mcap_talker'])
-def test_why_rosbags_alone_does_not_do(name):
-    with AnyReader([REAL / name]) as reader:
-        assert reader.message_count == 20
-        if list(reader.messages()):
-            pytest.skip('this version of rosbags reads the talkers')
 
 
 @needs_real
@@ -101,7 +91,6 @@ def test_fewer_messages_than_announced(tmp_path, storage):
 
 # types and fields
 
-@both
 @pytest.mark.parametrize('message_type, fields, expected', [
     ('std_msgs/msg/String', [('dock',), ('',), ('ü ',)], ['dock', '', 'ü ']),
     ('std_msgs/msg/UInt8', [(0,), (200,)], ['0', '200']),
@@ -110,27 +99,25 @@ def test_fewer_messages_than_announced(tmp_path, storage):
     ('std_msgs/msg/Byte', [(7,), (-56,)], ['7', '200']),
     ('std_msgs/msg/Char', [(65,), (200,)], ['65', '200']),
 ])
-def test_values_become_strings(tmp_path, storage, message_type, fields, expected):
-    bag = record(tmp_path / 'bag', storage, list(enumerate(fields)), message_type)
+def test_values_become_strings(tmp_path, message_type, fields, expected):
+    bag = record(tmp_path / 'bag', 'mcap', list(enumerate(fields)), message_type)
     assert read_log(bag) == list(enumerate(expected))
-    file, = bag.glob(f'*{SUFFIX[storage]}')
-    assert read_log(file, message_type=message_type) == list(enumerate(expected))
+    assert read_log(bag / 'bag.mcap', message_type=message_type) == list(enumerate(expected))
 
 
-@both
-def test_fields_inside_fields_and_lists(tmp_path, storage):
+def test_fields_inside_fields_and_lists(tmp_path):
     store = get_typestore(Stores.LATEST)
     layout = store.types['std_msgs/msg/MultiArrayLayout']([], 0)
     modes = [(i, (layout, np.array(row, np.uint8)))
              for i, row in enumerate([[1, 2], [3], [200, 9]])]
-    bag = record(tmp_path / 'modes', storage, modes, 'std_msgs/msg/UInt8MultiArray')
+    bag = record(tmp_path / 'modes', 'mcap', modes, 'std_msgs/msg/UInt8MultiArray')
     assert values(bag, field='data[0]') == ['1', '3', '200']
     assert values(bag, field='data[1]') == ['2', None, '9']  # the list is too short: unknown
     assert values(bag, field='layout.data_offset') == ['0', '0', '0']
 
     pair = store.types['diagnostic_msgs/msg/KeyValue']
     messages = [(5, (2, 'robot', '', '', [pair('region', 'dock'), pair('mode', 'idle')]))]
-    bag = record(tmp_path / 'status', storage, messages, 'diagnostic_msgs/msg/DiagnosticStatus')
+    bag = record(tmp_path / 'status', 'mcap', messages, 'diagnostic_msgs/msg/DiagnosticStatus')
     assert read_log(bag, field='values[1].value') == [(5, 'idle')]
     assert values(bag, field='level') == ['2']
 
@@ -251,8 +238,7 @@ def test_cut_off_anywhere(tmp_path, storage, bare):
     bag = record(tmp_path / 'bag', storage, [(i, (symbol,)) for i, symbol in enumerate(word)])
     file = bag / f'bag{SUFFIX[storage]}'
     whole = file.read_bytes()
-    sizes = {*range(0, len(whole), len(whole) // 150), len(whole) - 1}
-    for size in sizes:
+    for size in (*range(0, len(whole), len(whole) // 50), len(whole) - 1):
         file.write_bytes(whole[:size])
         assert failure(file if bare else bag)
     file.write_bytes(whole)
@@ -266,7 +252,7 @@ def test_metadata_cut_off_anywhere(tmp_path, storage):
     write_log(bag, word, format=storage, topic='region')
     metadata = bag / 'metadata.yaml'
     whole = metadata.read_bytes()
-    for size in range(0, len(whole), 3):
+    for size in range(0, len(whole), 11):
         metadata.write_bytes(whole[:size])
         try:
             assert values(bag) == word  # what is missing was not needed
@@ -280,7 +266,7 @@ def test_damage_inside(tmp_path, storage):
     bag = record(tmp_path / 'bag', storage, [(i, (f'{SECRET}_{i}',)) for i in range(40)])
     file = bag / f'bag{SUFFIX[storage]}'
     whole = file.read_bytes()
-    for offset in range(0, len(whole), len(whole) // 150):
+    for offset in range(0, len(whole), len(whole) // 50):
         damaged = bytearray(whole)
         damaged[offset:offset + 4] = b'\xff' * len(damaged[offset:offset + 4])
         file.write_bytes(damaged)
@@ -377,8 +363,8 @@ def test_a_type_none_of_whose_values_names_a_state_is_refused(tmp_path, naming, 
     write_log(tmp_path / 'modes', ['3', '7'], format='mcap', topic='region',
               message_type='std_msgs/msg/UInt8')
     if refused:
-        with pytest.raises(LogError, match="no value of the field 'data', a uint8, names a state"):
-            read_log(tmp_path / 'modes', topic='region', naming=naming)
+        reason = failure(tmp_path / 'modes', naming=naming)
+        assert "no value of the field 'data', a uint8, names a state" in reason
     else:
         assert [value for _, value in read_log(tmp_path / 'modes', topic='region',
                                                naming=naming)] == ['3', '7']

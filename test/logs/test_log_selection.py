@@ -3,14 +3,14 @@
 """Recordings in which not every message is input: one robot of many, conditions, feedback."""
 import numpy as np
 import pytest
-from recordings import both, Corridor, fleets, own_types, record, stamped
+from recordings import Corridor, fleets, own_types, record, stamped
 from refusals import refused
 from rosbags.typesys import get_typestore, Stores
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log
 from symdp_ros.logs.recordings.messages import decoder
-from symdp_ros.logs.recordings.rosbag import full_type
 from symdp_ros.logs.recordings.wanted import Wanted
+from symdp_ros.messages.fields import full_type
 
 pytestmark = pytest.mark.usefixtures('library')
 #: rosbag2_py knows the types of installed packages alone, and `own_types` are of none.
@@ -19,11 +19,10 @@ TB1, TB2 = ('tb1', 2, 1.0, 1.0, 'L1'), ('tb2', 3, 5.0, 1.0, 'L1')
 
 
 @own
-@both
-def test_one_robot_of_a_fleet(tmp_path, storage):
+def test_one_robot_of_a_fleet(tmp_path):
     store = own_types()
-    bag = record(tmp_path / 'bag', storage, fleets(store, [TB1, TB2], [TB2, TB1], [TB2], [],
-                                                   [('tb1', 7, 0.0, 0.0, 'L1')]),
+    bag = record(tmp_path / 'bag', 'mcap', fleets(store, [TB1, TB2], [TB2, TB1], [TB2], [],
+                                                  [('tb1', 7, 0.0, 0.0, 'L1')]),
                  'rmf_fleet_msgs/msg/FleetState', store=store)
     assert read_log(bag, field='robots[name=tb1].mode.mode') == [(0, '2'), (1, '2'), (4, '7')]
     assert read_log(bag, field='robots[name=tb2].mode.mode') == [(0, '3'), (1, '3'), (2, '3')]
@@ -31,7 +30,7 @@ def test_one_robot_of_a_fleet(tmp_path, storage):
     assert read_log(bag, field='name', where=['robots[name=tb1].mode.mode=7']) == [(4, 'fleet')]
     with refused(LogError, 'no message of the topic /region is input', path=bag):
         read_log(bag, field='robots[name=tb3].mode.mode')
-    with pytest.raises(LogError, match=r'no fixed order.*robots\[name=NAME\]'):
+    with refused(LogError, 'select one by its name, as robots[name=NAME]', path=bag):
         read_log(bag, field='robots[0].mode.mode')
     with refused(LogError, 'where has the condition', path=bag):
         read_log(bag, field='name', where=['name'])
@@ -39,13 +38,12 @@ def test_one_robot_of_a_fleet(tmp_path, storage):
         read_log(bag, field='name', where=['robots[name=tb1].mode.mode=x'])
 
 
-@both
-def test_conditions(tmp_path, storage):
+def test_conditions(tmp_path):
     store = get_typestore(Stores.LATEST)
     layout = store.types['std_msgs/msg/MultiArrayLayout']([], 0)
     messages = [(stamp, (layout, np.array(data, np.uint8))) for stamp, data in enumerate(
         [(1, 11, 5), (2, 11, 6), (1, 11), (1,), (), (1, 11, 7)])]
-    bag = record(tmp_path / 'bag', storage, messages, 'std_msgs/msg/UInt8MultiArray', store=store)
+    bag = record(tmp_path / 'bag', 'mcap', messages, 'std_msgs/msg/UInt8MultiArray', store=store)
     where = ['data[0]=1', 'data[1]=11']
     assert read_log(bag, field='data[2]', where=where) == [(0, '5'), (2, None), (5, '7')]
     assert read_log(bag, field='data[2]', where=['data[0]=2']) == [(1, '6')]
@@ -66,10 +64,9 @@ def test_names_of_no_types(name):
         full_type(name)
 
 
-@both
-def test_regions_of_poses(tmp_path, storage):
+def test_regions_of_poses(tmp_path):
     store = get_typestore(Stores.LATEST)
-    bag = record(tmp_path / 'bag', storage, stamped(
+    bag = record(tmp_path / 'bag', 'mcap', stamped(
         store, (0.5, 0.0, 'map'), (-0.5, 0.0, 'map'), (0.5, 0.0, '/map'), (2.0, 0.0, 'map'),
         (2.0, 10.0, 'map'), (np.nan, 0.0, 'map')), 'geometry_msgs/msg/PoseStamped',
         topic='/pose', store=store)
@@ -88,10 +85,9 @@ def test_regions_of_poses(tmp_path, storage):
 
 
 @own
-@both
-def test_the_pose_of_one_robot_of_a_fleet(tmp_path, storage):
+def test_the_pose_of_one_robot_of_a_fleet(tmp_path):
     store = own_types()
-    bag = record(tmp_path / 'bag', storage, fleets(
+    bag = record(tmp_path / 'bag', 'mcap', fleets(
         store, [TB1, TB2], [TB2, ('tb1', 2, -1.0, 1.0, 'L1')], [TB2],
         [('tb1', 2, 1.0, 1.0, 'L2')]), 'rmf_fleet_msgs/msg/FleetState', store=store)
     settings = {'field': 'robots[name=tb1].location',
@@ -111,8 +107,7 @@ def test_poses_and_conditions_are_for_recordings(tmp_path, name, content):
 
 
 @own
-@both
-def test_feedback_of_an_action(tmp_path, storage):
+def test_feedback_of_an_action(tmp_path):
     store = own_types()
     store.register({'fleet_msgs/action/Route_FeedbackMessage':
                     store.fielddefs['fleet_msgs/msg/Route_FeedbackMessage']})
@@ -120,12 +115,12 @@ def test_feedback_of_an_action(tmp_path, storage):
     messages = [(stamp, (types['unique_identifier_msgs/msg/UUID'](np.zeros(16, np.uint8)),
                          types['fleet_msgs/msg/Route_Feedback'](node, 0)))
                 for stamp, node in enumerate([4, 0, 7])]
-    bag = record(tmp_path / 'bag', storage, messages,
+    bag = record(tmp_path / 'bag', 'mcap', messages,
                  'fleet_msgs/action/Route_FeedbackMessage', store=store)
     settings = {'message_type': 'fleet_msgs/action/Route', 'field': 'feedback.last_node_id'}
     assert read_log(bag, **settings) == [(0, '4'), (1, '0'), (2, '7')]
 
 
 def test_feedback_without_its_definition():
-    with pytest.raises(LogError, match='rosbag2 does not record those of actions'):
+    with refused(LogError, 'rosbag2 does not record those of actions'):
         decoder('fleet_msgs/action/Route_FeedbackMessage', {}, Wanted())

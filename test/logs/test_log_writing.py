@@ -5,17 +5,14 @@ import csv
 import errno
 import json
 import os
-from pathlib import Path
-import sqlite3
-import subprocess
-import sys
 
-from mcap.reader import make_reader
+from forked import forked
 import pytest
 from refusals import refused
 from rosbags.highlevel import AnyReader
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import FORMATS, list_logs, LogError, read_log, release_name, write_log
+from symdp_ros.logs.recordings import rosbag, with_rosbag2
 import yaml
 
 WORD = ['dock', 'aisle_1', 'aisle_1', 'a, "b"', 'büro']
@@ -50,35 +47,6 @@ def test_rosbags_reads_what_was_written(tmp_path, form):
     assert read == [(2 * i * 10**9, symbol) for i, symbol in enumerate(WORD)]
 
 
-def test_mcap_reads_what_was_written(tmp_path):
-    write_log(tmp_path / 'bag', WORD, format='mcap')
-    with open(tmp_path / 'bag' / 'private_0.mcap', 'rb') as file:
-        reader = make_reader(file, validate_crcs=True)
-        assert reader.get_header().profile == 'ros2'
-        statistics = reader.get_summary().statistics
-        assert statistics.message_count == len(WORD)
-        assert (statistics.message_start_time, statistics.message_end_time) == (0, 4 * 10**9)
-        read = [(schema.name, channel.topic, channel.message_encoding, message.log_time,
-                 message.publish_time, message.data)
-                for schema, channel, message in reader.iter_messages()]
-    assert read[1] == ('std_msgs/msg/String', '/private_region', 'cdr', 10**9, 10**9,
-                       b'\0\1\0\0\x08\0\0\0aisle_1\0')
-    assert len(read) == len(WORD)
-
-
-def test_sqlite_reads_what_was_written(tmp_path):
-    write_log(tmp_path / 'bag', WORD, format='sqlite3')
-    db = sqlite3.connect(tmp_path / 'bag' / 'private_0.db3')
-    assert db.execute('PRAGMA integrity_check').fetchall() == [('ok',)]
-    assert db.execute('SELECT name, type, serialization_format FROM topics').fetchall() == [
-        ('/private_region', 'std_msgs/msg/String', 'cdr')]
-    assert db.execute('SELECT topic_id, timestamp FROM messages ORDER BY id').fetchall() == [
-        (1, i * 10**9) for i in range(len(WORD))]
-    assert db.execute('SELECT data FROM messages WHERE id = 1').fetchone() == (
-        b'\0\1\0\0\x05\0\0\0dock\0',)
-    db.close()
-
-
 def test_plain_text(tmp_path):
     write_log(tmp_path / 'a.csv', WORD[:3], format='csv', period=0.5)
     assert (tmp_path / 'a.csv').read_text() == (
@@ -91,6 +59,18 @@ def test_plain_text(tmp_path):
         '{"stamp": 0.0, "symbol": "dock"}\n{"stamp": 0.5, "symbol": "aisle_1"}\n')
     write_log(tmp_path / 'b.jsonl', WORD, format='jsonl', symbol_key='region')
     assert [json.loads(line)['region'] for line in (tmp_path / 'b.jsonl').open()] == WORD
+
+
+@pytest.mark.parametrize('library', rosbag.LIBRARIES, ids=lambda library: library.NAME)
+def test_the_bytes_of_a_symbol(library):
+    """Of rclpy, up to three bytes of its memory would follow."""
+    if library is with_rosbag2:
+        pytest.importorskip('rclpy')
+    for message_type, symbol, expected in (
+            ('std_msgs/msg/String', 'dock', b'\5\0\0\0dock\0'),
+            ('std_msgs/msg/UInt8', '200', b'\xc8'), ('std_msgs/msg/Int16', '-2', b'\xfe\xff')):
+        assert rosbag._serialized([symbol], library.fields(message_type), message_type) == {
+            symbol: b'\0\1\0\0' + expected}
 
 
 @bags
@@ -182,24 +162,26 @@ def test_an_interruption(tmp_path, monkeypatch, form):
     assert list(tmp_path.iterdir()) == []
 
 
-@every
-def test_a_write_that_really_fails(tmp_path, form):
-    """The kernel refuses to let a file grow past 8 kB, in the middle of the data."""
-    script = f"""
+IN_SMALL_FILES = """
 import resource, signal
 from symdp_ros.logs import LogError, write_log
+import symdp_ros.logs.recordings.messages, mcap.writer
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
-try:
-    write_log({str(tmp_path / 'x')!r}, ['dock'] * 5000, format={form!r})
-except LogError as error:
-    print(error)
+def run(path, form):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+    try:
+        write_log(path, ['dock'] * 5000, format=form)
+    except LogError as error:
+        return error.reason
 """
-    root = Path(__file__).resolve().parents[2]
-    result = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
-                            timeout=60, cwd=root, check=False)
-    assert 'it cannot be written' in result.stdout, result.stderr
-    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_write_that_really_fails(tmp_path):
+    """The kernel refuses to let a file grow past 8 kB, in the middle of the data."""
+    with forked(IN_SMALL_FILES) as run:
+        for form in FORMATS:
+            assert 'it cannot be written' in run(tmp_path / 'x', form)[1]
+            assert list(tmp_path.iterdir()) == []
 
 
 @every

@@ -2,41 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small files that would fill the memory, and names of files that no system takes: refused."""
 import json
-import subprocess
-import sys
 
 import pytest
 from refusals import refused
 from symdp_ros import ChainError
 from symdp_ros.maps import read_graph, SUFFIXES
 
-#: Runs in a process that may not take more than 2 GB; the wheels of NumPy alone reserve 0.5.
-CHILD = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000,) * 2)
-from symdp_ros import ChainError
-from symdp_ros.maps import read_chain
-try:
-    read_chain(sys.argv[1], sys.argv[2])
-except ChainError as error:
-    print(error)
-"""
-
-
-def refusal(path, initial='a'):
-    """Return what is said of a file that a process with little memory reads."""
-    done = subprocess.run([sys.executable, '-c', CHILD, str(path), initial], capture_output=True,
-                          text=True, env={'PYTHONPATH': ':'.join(sys.path),
-                                          'OPENBLAS_NUM_THREADS': '1'})
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
-
 
 def names(count):
     return [f's{number}' for number in range(count)]
 
 
-def chain_of_aliases(count=20_000):
+def chain_of_aliases(count):
     rows = ''.join(f'  {name}: *row\n' for name in names(count))
     return f'initial_state: a\ntransitions:\n  a: &row [a, {", ".join(names(count))}]\n{rows}'
 
@@ -55,8 +32,8 @@ def nodes_of_aliases(top='nodes:\n', end='pointset: p\n'):
 
 
 def crowded_lift():
-    vertices = ', '.join(['[0, 0, 0, "", *cabin]'] * 10_000)
-    lanes = ', '.join(f'[{number}, {number}]' for number in range(10_000))
+    vertices = ', '.join(['[0, 0, 0, "", *cabin]'] * 501)
+    lanes = ', '.join(f'[{number}, {number}]' for number in range(501))
     levels = ', '.join(f'L{level}: {{vertices: {"&v " if not level else ""}'
                        f'{f"[{vertices}]" if not level else "*v"}, lanes: [{lanes}]}}'
                        for level in range(2))
@@ -64,10 +41,10 @@ def crowded_lift():
             'lifts: {up: {level_doors: {L0: [d], L1: [d]}}}\n')
 
 
-def level_with_a_long_name():
-    vertices = ', '.join(['[0, 0, 0, ""]'] * 10_000)
-    lanes = ', '.join(f'[{number}, {number}]' for number in range(10_000))
-    return (f'levels:\n  ? {"L" * 200_000}\n  : {{vertices: [{vertices}], lanes: [{lanes}]}}\n'
+def levels_of_aliases():
+    vertices = ', '.join(['[0, 0, 0, ""]'] * 300)
+    levels = ', '.join(f'{name}: *level' for name in names(300))
+    return (f'levels: {{a: &level {{vertices: [{vertices}], lanes: [[0, 1]]}}, {levels}}}\n'
             'name: house\n')
 
 
@@ -78,22 +55,27 @@ def corners_of_aliases():
 
 
 @pytest.mark.parametrize('name, make, text', [
-    ('chain.yaml', chain_of_aliases, '2,000,000 entries with what its aliases repeat'),
-    ('house.yaml', crowded_lift, "the lift 'up' has 20,000 vertices in its cabin"),
-    ('house.yaml', level_with_a_long_name, 'has 200,000 characters: give it a name of at most'),
-    ('map.geojson', lambda: ' ' * 64_000_001, 'more than 64 MB'),
-])
+    ('chain.yaml', lambda: chain_of_aliases(1500), '2,000,000 entries with what its aliases'),
+    ('house.yaml', crowded_lift, "the lift 'up' has 1,002 vertices in its cabin")])
 def test_what_a_file_can_take_is_bounded(tmp_path, name, make, text):
     file = tmp_path / name
     file.write_text(make())
-    said = refusal(file)
-    assert said.startswith(str(file)) and text in said and said.count('\n') == 1
+    with refused(ChainError, text, path=file):
+        read_graph(file)
+
+
+def test_a_vast_file_is_not_read(tmp_path):
+    file = tmp_path / 'map.geojson'
+    with open(file, 'wb') as vast:
+        vast.truncate(1 << 40)
+    with refused(ChainError, 'more than 64 MB', path=file):
+        read_graph(file)
 
 
 @pytest.mark.parametrize('name, make', [
     ('chain.yaml', lambda: chain_of_aliases(300)), ('chain.yaml', chances_of_aliases),
     ('map.tmap2', nodes_of_aliases), ('old.yaml', lambda: nodes_of_aliases('', '')),
-    ('house.yaml', corners_of_aliases),
+    ('house.yaml', corners_of_aliases), ('house.yaml', levels_of_aliases),
 ])
 def test_every_reader_counts_what_aliases_repeat(tmp_path, monkeypatch, name, make):
     monkeypatch.setattr('symdp_ros.files.yaml_reader._MOST_ENTRIES', 10_000)
@@ -108,6 +90,7 @@ def test_every_reader_counts_what_aliases_repeat(tmp_path, monkeypatch, name, ma
     ('chain.yaml', 'transitions: {? NAME : [a]}\n'),
     ('map.tmap2', 'nodes: [{node: {name: NAME, edges: [], pose: {}}}]\npointset: p\n'),
     ('house.yaml', 'levels: {L: {vertices: [[0, 0, 0, NAME]]}}\nname: house\n'),
+    ('house.yaml', 'levels: {? NAME : {vertices: [[0, 0, 0, ""]]}}\nname: house\n'),
     ('house.yaml', 'regions: {? NAME : [[0, 0], [1, 0], [1, 1]]}\n'),
 ])
 def test_names_are_at_most_1000_characters_long(tmp_path, name, content):

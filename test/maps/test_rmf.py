@@ -191,14 +191,3 @@ def test_a_file_that_is_cut_off_is_refused(building):
     for end in range(1, len(lines)):
         with pytest.raises(ChainError):
             building(text=''.join(lines[:end]), graph=0)
-
-
-def test_aliases_cannot_blow_up(building, monkeypatch):
-    monkeypatch.setattr('symdp_ros.files.yaml_reader._MOST_ENTRIES', 100_000)
-    many = ', '.join(['[0, 0, 0, ""]'] * 500)
-    levels = ', '.join(f'M{i}: *m' for i in range(500))
-    text = f'levels: {{L: &m {{vertices: [{many}], lanes: [[0, 1]]}}, {levels}}}\nname: house\n'
-    with refused(ChainError, 'entries with what its aliases repeat', line=1):
-        building(text=text)
-    with refused(ChainError, 'nest', line=1):  # libyaml may say it
-        building(text='levels: ' + '[' * 100_000)

@@ -234,12 +234,13 @@ def writing(path, end):
     return done, writes
 
 
-def test_whenever_a_process_is_killed_a_whole_state_is_left(path):
-    """At every byte of every write; the front alone is written at once."""
+@pytest.mark.parametrize('parts', [20, pytest.param(150, marks=pytest.mark.thorough)])
+def test_whenever_a_process_is_killed_a_whole_state_is_left(path, parts):
+    """At many bytes of every write; the front alone is written at once."""
     _, writes = writing(path, lambda *_: None)
     assert len(writes) == 15  # room is made three times, and twice a slot is copied for that
     for number, length in enumerate(writes):
-        cuts = [0] if length == FRONT else [*range(0, length, 1 + length // 150), length]
+        cuts = [0] if length == FRONT else [*range(0, length, 1 + length // parts), length]
         for cut in cuts:
             path.unlink(missing_ok=True)
 

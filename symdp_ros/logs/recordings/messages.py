@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Serialized messages, without ROS: reading a field of one, writing a symbol into one.
+Serialized messages, without ROS: how they are made, and reading a field of one.
 
 The standard message types are known. The definitions of others are taken from the recording.
 """
@@ -11,11 +11,11 @@ from typing import Any, TYPE_CHECKING
 
 from rosbags.interfaces import Nodetype
 from rosbags.typesys import get_types_from_idl, get_types_from_msg, get_typestore, Stores
-from symdp_ros.errors import ConfigurationError, LogError, printable
-from symdp_ros.files import bounds
+from symdp_ros.errors import LogError, printable
+from symdp_ros.files import bounds, child
 from symdp_ros.logs.recordings.wanted import Value, Values, values_of, Wanted
 from symdp_ros.messages.field_paths import NotInput
-from symdp_ros.messages.fields import FieldType, INTEGERS
+from symdp_ros.messages.fields import FieldType
 
 if TYPE_CHECKING:
     from rosbags.interfaces.typing import Typesdict
@@ -61,33 +61,6 @@ def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]],
     return lambda data: read(store.deserialize_cdr(data, message_type))
 
 
-def encoder(message_type: str) -> tuple[Callable[[str], bytes], str, str]:
-    """
-    Return a function from a symbol to a serialized message, and its type's definition and hash.
-
-    The function raises ValueError for a symbol that such a message cannot hold.
-
-    :raises ConfigurationError: not a standard type whose only field, `data`, is a string or an
-        integer.
-    """
-    store = _standard_types()
-    fields: dict[str, Any] = dict(
-        store.fielddefs[message_type][1] if message_type in store.fielddefs else ())
-    kind, detail = fields['data'] if list(fields) == ['data'] else (None, ('',))
-    if kind != Nodetype.BASE or detail[0] not in {'string', *INTEGERS}:
-        raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
-                                 'one field, data, that is a string or an integer, such as '
-                                 'std_msgs/msg/String', setting='message_type')
-    convert = str if detail[0] == 'string' else int
-    message = store.types[message_type]
-
-    def encode(symbol: str) -> bytes:
-        return bytes(store.serialize_cdr(message(data=convert(symbol)), message_type,
-                                         little_endian=True))
-
-    return encode, *definition_of(message_type)
-
-
 def definition_of(message_type: str) -> tuple[str, str]:
     """Return the definition of a standard type, as recordings embed it, and its hash."""
     store = _standard_types()
@@ -95,15 +68,26 @@ def definition_of(message_type: str) -> tuple[str, str]:
             store.hash_rihs01(message_type))
 
 
-def layout(message_type: str, form: str, text: str) -> dict[str, dict[str, tuple[Any, ...]]]:
+@lru_cache(maxsize=100)
+def layout(message_type: str, form: str = '',
+           text: str = '') -> dict[str, dict[str, FieldType]]:
     """
-    Return the fields of a type and of all types in it: a `cdr.Layout`, in plain tuples.
+    Return the fields of a type and of all types in it: a `cdr.Layout`; {}: it is not known.
 
     :param form: of the definition in a recording, `ros2msg` or `ros2idl`; '': there is none, and
         the standard type is meant.
-    :raises LogError: the type is not known; any error, or none in a long time, where the text is
-        damaged: call it in a child.
+    :raises LogError: the text is damaged.
     """
+    # A few bytes of a definition can cause endless work: it is read in a child process.
+    found = (child.call(_plain_layout, message_type, form, text) if form
+             else _plain_layout(message_type, '', ''))
+    return {name: {field: FieldType(*kind) for field, kind in fields.items()}
+            for name, fields in found.items()}
+
+
+def _plain_layout(message_type: str, form: str,
+                  text: str) -> dict[str, dict[str, tuple[Any, ...]]]:
+    """Return the same in plain tuples; any error, or none in a long time, where it is damaged."""
     known = dict(_standard_types().fielddefs)
     if form:
         bounds.check_definition(text)

@@ -81,14 +81,3 @@ class Recorded:
         bounds.check_size(self.size)
         self.messages.append((stamp, data))
         bounds.check_count(len(self.messages))
-
-    def add(self, other: 'Recorded') -> None:
-        """Add what another file of the same recording holds."""
-        self.types |= other.types
-        self.encodings |= other.encodings
-        self.definitions |= other.definitions
-        self.messages += other.messages
-        self.size += other.size
-        self.topics |= other.topics
-        bounds.check_size(self.size)
-        bounds.check_count(len(self.messages))

@@ -10,25 +10,26 @@ are matched by name, and the number of messages must be that of metadata.yaml.
 """
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
-import re
+from struct import error
 from typing import Protocol
 
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files.bounds import MOST_METADATA
 from symdp_ros.files.regular_file import file_stamp, is_other_file, NO_REGULAR_FILE, RegularFile
-from symdp_ros.logs.recordings import sqlite3_file, with_rosbag2, with_rosbags
+from symdp_ros.logs.recordings import cdr, sqlite3_file, with_rosbag2, with_rosbags
 from symdp_ros.logs.recordings.recorded import METADATA, Recorded, RecordedMessage, Topic
-from symdp_ros.logs.recordings.storage import FILES, STORAGES
+from symdp_ros.logs.recordings.storage import scan as scan_storage, STORAGES
 from symdp_ros.logs.recordings.unpack import Allowance
 from symdp_ros.logs.recordings.wanted import Value, Values, Wanted
+from symdp_ros.messages.fields import FieldType, full_type, INTEGERS
 import yaml
 
-_TYPE = re.compile(r'(\w+)/(?:(msg|action)/)?(\w+)', re.ASCII)
-_FEEDBACK = '_FeedbackMessage'
 _STORAGE_OF = {suffix: storage for storage, suffix in STORAGES.items()}
+_FileScan = Callable[[Path, str, Collection[str]], Iterator[Topic | RecordedMessage]]
 
 
 class Library(Protocol):
@@ -39,9 +40,10 @@ class Library(Protocol):
     def is_installed(self) -> bool:
         """Return whether it can be used here."""
 
-    def read(self, path: Path, storage: str, topic: str) -> Recorded:
+    def scan(self, path: Path, storage: str,
+             topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
         """
-        Return what a storage file, a regular one, holds of a topic.
+        Yield every topic of a storage file, a regular one, and the messages of some.
 
         :raises LogError: it is cut off, damaged, being written, too large, or no such file.
         """
@@ -54,11 +56,11 @@ class Library(Protocol):
         :raises LogError: an unknown type; what is wanted is not in it.
         """
 
-    def encoder(self, message_type: str) -> Callable[[str], bytes]:
+    def fields(self, message_type: str) -> Mapping[str, FieldType]:
         """
-        Return the function that serializes a symbol; it may raise any error if one does not fit.
+        Return the fields of a type in which a word can be written.
 
-        :raises ConfigurationError: a type that cannot hold a symbol.
+        :raises ConfigurationError: it is not known.
         """
 
     def write(self, directory: Path, messages: Sequence[tuple[int, bytes]], storage: str,
@@ -100,10 +102,7 @@ def read(path: Path, topic: str, message_type: str | None,
     """
     message_type = message_type and full_type(message_type)
     using, topic = library(), '/' + topic.removeprefix('/')
-    if path.is_dir():
-        recorded = _read_directory(using, path, topic)
-    else:
-        recorded = _read_file(using, path, _STORAGE_OF[path.suffix], topic)
+    recorded = Recorded.of(scan(path, (topic,), using.scan), topic)
     found = _checked_type(recorded, topic, message_type)
     if not recorded.messages:
         raise LogError(f'the topic {topic} has no messages')
@@ -129,7 +128,7 @@ def write(directory: Path, word: Sequence[str], period: int, storage: str, topic
     The files have fixed names, which say nothing about where the word came from.
     """
     using = library()
-    serialized = _serialized(word, using.encoder(message_type), message_type)
+    serialized = _serialized(word, using.fields(message_type), message_type)
     using.write(directory, [(i * period, serialized[symbol]) for i, symbol in enumerate(word)],
                 storage, '/' + topic.removeprefix('/'), message_type, record)
 
@@ -178,37 +177,43 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
+def scan(path: Path, topics: Collection[str],
+         scan_file: _FileScan = scan_storage) -> Iterator[Topic | RecordedMessage]:
     """
     Yield every topic of a recording, and the messages of some; they are not held in memory.
 
-    A topic may be yielded several times. The files are read without rosbag2_py.
+    A topic may be yielded several times.
 
+    :param scan_file: that of a library; default: without rosbag2_py.
     :raises LogError: as `read_log`, and if the recording changes meanwhile.
     """
     if not path.is_dir():
-        yield from _scan_file(path, _STORAGE_OF[path.suffix], topics)
+        yield from _scan_unchanged(path, _STORAGE_OF[path.suffix], topics, scan_file)
         return
     metadata, files = _files(path)
     yield from metadata.topics
     allowance = Allowance(sum(file.stat().st_size for file in files))
     counts = Counter[str]()
     for file in files:
-        for found in _scan_file(file, metadata.storage, topics):
+        for found in _scan_unchanged(file, metadata.storage, topics, scan_file):
             if isinstance(found, RecordedMessage):
                 counts[found.topic] += 1
                 if metadata.mode == 'message':
                     found = found._replace(data=_unpacked_message(allowance, found.data))
             yield found
     for topic in topics:
-        _check_announced(topic, counts[topic], metadata)
+        if counts[topic] != metadata.announced[topic]:
+            raise LogError(f'the topic {topic} has {counts[topic]} messages where {METADATA} '
+                           f'announces {metadata.announced[topic]}: copy the recording from the '
+                           'robot again; or, to take what is there, `ros2 bag reindex`')
 
 
-def _scan_file(path: Path, storage: str,
-               topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
+def _scan_unchanged(path: Path, storage: str, topics: Collection[str],
+                    scan_file: _FileScan) -> Iterator[Topic | RecordedMessage]:
     before = file_stamp(path)
-    yield from FILES[storage].scan(path, topics)
-    _check_unchanged(path, before)
+    yield from scan_file(path, storage, topics)
+    if file_stamp(path) != before or sqlite3_file.is_open(path):
+        raise LogError(f'{path.name} was changed while it was being read: stop its recorder first')
 
 
 def _files(path: Path) -> tuple[_Metadata, list[Path]]:
@@ -227,46 +232,6 @@ def _files(path: Path) -> tuple[_Metadata, list[Path]]:
         if not file.is_file():
             raise LogError(f'{METADATA} names a file that is missing: copy the whole recording')
     return metadata, files
-
-
-def _read_directory(using: Library, path: Path, topic: str) -> Recorded:
-    metadata, files = _files(path)
-    recorded = Recorded.of(metadata.topics, topic)
-    for file in files:
-        recorded.add(_read_file(using, file, metadata.storage, topic))
-    _check_announced(topic, len(recorded.messages), metadata)
-    if metadata.mode == 'message':
-        return _unpacked(recorded, sum(file.stat().st_size for file in files))
-    return recorded
-
-
-def _check_announced(topic: str, count: int, metadata: _Metadata) -> None:
-    if count != metadata.announced[topic]:
-        raise LogError(f'the topic {topic} has {count} messages where {METADATA} announces '
-                       f'{metadata.announced[topic]}: copy the recording from the robot again; '
-                       'or, to take what is there, `ros2 bag reindex`')
-
-
-def _read_file(using: Library, path: Path, storage: str, topic: str) -> Recorded:
-    """Return what a storage file holds of a topic, if it does not change meanwhile."""
-    before = file_stamp(path)
-    recorded = using.read(path, storage, topic)
-    _check_unchanged(path, before)
-    return recorded
-
-
-def _check_unchanged(path: Path, before: object) -> None:
-    if file_stamp(path) != before or sqlite3_file.is_open(path):
-        raise LogError(f'{path.name} was changed while it was being read: stop its recorder first')
-
-
-def _unpacked(recorded: Recorded, size: int) -> Recorded:
-    """Return the same with its messages unpacked."""
-    allowance = Allowance(size)
-    unpacked = Recorded(recorded.types, recorded.encodings, recorded.definitions)
-    for stamp, packed in recorded.messages:
-        unpacked.add_message(stamp, _unpacked_message(allowance, packed))
-    return unpacked
 
 
 def _unpacked_message(allowance: Allowance, packed: bytes) -> bytes:
@@ -297,32 +262,19 @@ def _checked_type(recorded: Recorded, topic: str, message_type: str | None) -> s
     return found
 
 
-def full_type(message_type: str) -> str:
-    """
-    Return the name of a type in recordings: std_msgs/msg/String for that or std_msgs/String.
-
-    That of an action, such as nav2_msgs/action/FollowPath, stands for its feedback.
-
-    :raises ConfigurationError: it is no message type.
-    """
-    match = _TYPE.fullmatch(message_type)
-    if not match:
-        raise ConfigurationError(f'{message_type!r} is no message type: write it as '
-                                 'std_msgs/msg/String, or, for the feedback of an action, '
-                                 'nav2_msgs/action/FollowPath', setting='message_type')
-    package, folder, name = match.groups()
-    feedback = _FEEDBACK if folder == 'action' and not name.endswith(_FEEDBACK) else ''
-    return f'{package}/{folder or "msg"}/{name}{feedback}'
-
-
-def _serialized(word: Sequence[str], encode: Callable[[str], bytes],
+def _serialized(word: Sequence[str], fields: Mapping[str, FieldType],
                 message_type: str) -> dict[str, bytes]:
+    """Return the message for each symbol of a word."""
+    kind = fields['data'] if list(fields) == ['data'] else FieldType('')
+    encode = cdr.encoder(kind) if str(kind) in {'string', *INTEGERS} else None
+    if encode is None:
+        raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
+                                 'one field, data, that is a string or an integer, such as '
+                                 'std_msgs/msg/String', setting='message_type')
     serialized: dict[str, bytes] = {}
-    for symbol in set(word):
-        try:
+    with suppress(ValueError, error):
+        for symbol in set(word):
             serialized[symbol] = encode(symbol)
-        except Exception:  # struct.error, ValueError, or another of a library
-            break
     if len(serialized) < len(set(word)):
         raise LogError(f'a symbol of the word does not fit into a {message_type}: map the symbols '
                        'to integers of its range, or choose std_msgs/msg/String')

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from symdp_ros.logs.recordings import mcap_file, sqlite3_file
-from symdp_ros.logs.recordings.recorded import Recorded, RecordedMessage, Topic
+from symdp_ros.logs.recordings.recorded import RecordedMessage, Topic
 
 
 class StorageFile(Protocol):
@@ -37,6 +37,7 @@ STORAGES = {'sqlite3': '.db3', 'mcap': '.mcap'}
 FILES: dict[str, StorageFile] = {'sqlite3': sqlite3_file, 'mcap': mcap_file}
 
 
-def read(path: Path, storage: str, topic: str) -> Recorded:
-    """Return what a storage file holds of a topic."""
-    return Recorded.of(FILES[storage].scan(path, (topic,)), topic)
+def scan(path: Path, storage: str,
+         topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
+    """Yield every topic of a file, and the messages of some; as `StorageFile.scan`."""
+    return FILES[storage].scan(path, topics)

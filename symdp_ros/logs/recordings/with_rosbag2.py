@@ -6,7 +6,7 @@ Recordings through rosbag2_py, which belongs to ROS 2: any message type that is 
 Its C++ code reads in a child process, and only files that were checked here. What it writes is
 read again here, as it does not report a full disk.
 """
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 import os
 from pathlib import Path
@@ -14,11 +14,12 @@ import re
 from typing import Any
 
 from symdp_ros.errors import ConfigurationError, LogError, printable
-from symdp_ros.files import child
-from symdp_ros.logs.recordings.recorded import METADATA, RECORD, Recorded
-from symdp_ros.logs.recordings.storage import FILES, read as storage_read, STORAGES
+from symdp_ros.files import bounds, child
+from symdp_ros.logs.recordings.recorded import (METADATA, RECORD, Recorded, RecordedMessage,
+                                                Topic)
+from symdp_ros.logs.recordings.storage import FILES, scan as scan_storage, STORAGES
 from symdp_ros.logs.recordings.wanted import Values, values_of, Wanted
-from symdp_ros.messages.fields import fields_of, INTEGERS, message_class, name_of_type
+from symdp_ros.messages.fields import fields_of, FieldType, message_class, name_of_type
 
 NAME = 'rosbag2_py'
 _TYPE = re.compile(r'([a-z]\w*)/(?:msg|action)/[A-Za-z]\w*', re.ASCII)
@@ -30,15 +31,14 @@ def is_installed() -> bool:
     return all(find_spec(package) for package in ('rosbag2_py', 'rclpy', 'ament_index_python'))
 
 
-def read(path: Path, storage: str, topic: str) -> Recorded:
-    """Return what a storage file holds of a topic."""
+def scan(path: Path, storage: str,
+         topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
+    """Yield every topic of a storage file, and the messages of some."""
     FILES[storage].check(path)
-    size = path.stat().st_size
-    types, encodings, messages = child.call(_read, str(path), storage, topic, size=size)
-    recorded = Recorded(set(types), set(encodings))
-    for stamp, data in messages:
-        recorded.add_message(stamp, data)
-    return recorded
+    found, messages = child.call(_scan, str(path), storage, list(topics),
+                                 size=path.stat().st_size)
+    yield from (Topic(*topic) for topic in found)
+    yield from (RecordedMessage(*message) for message in messages)
 
 
 def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted: Wanted,
@@ -55,30 +55,14 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted
     return values
 
 
-def encoder(message_type: str) -> Callable[[str], bytes]:
+def fields(message_type: str) -> dict[str, FieldType]:
     """
-    Return the function that serializes a symbol.
+    Return the fields of a type, a bounded string as another type than a string.
 
-    :raises ConfigurationError: the type is not installed, or cannot hold a symbol.
+    :raises ConfigurationError: the type is not installed.
     """
-    from rclpy.serialization import serialize_message
-
-    made: Any = message_class(message_type)
-    kinds = made.get_fields_and_field_types()
-    if list(kinds) != ['data'] or kinds['data'] not in {'string', *INTEGERS}:
-        raise ConfigurationError(f'{message_type} cannot hold a symbol: take a standard type with '
-                                 'one field, data, that is a string or an integer, such as '
-                                 'std_msgs/msg/String', setting='message_type')
-    convert: type = str if kinds['data'] == 'string' else int
-    least, most = INTEGERS.get(kinds['data'], (0, 0))
-
-    def encode(symbol: str) -> bytes:
-        value = convert(symbol)
-        if convert is int and not least <= value <= most:
-            raise ValueError('out of range')
-        return bytes(serialize_message(made(data=value)))
-
-    return encode
+    known = message_class(message_type).get_fields_and_field_types()
+    return {name: FieldType(kind) for name, kind in known.items()}
 
 
 def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,
@@ -106,31 +90,36 @@ def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, 
         os.rename(made / file.name, file)
         os.rename(made / METADATA, directory / METADATA)
         os.rmdir(made)
-        written = storage_read(file, storage, topic).messages == list(messages)
+        found = Recorded.of(scan_storage(file, storage, (topic,)), topic)
+        written = found.messages == list(messages)
     except (RuntimeError, OSError, LogError):  # pybind11 turns C++ errors into RuntimeError
         pass
     if not written:
         raise LogError('it cannot be written: the disk is full, or fails')
 
 
-def _read(path: str, storage: str,
-          topic: str) -> tuple[list[str], list[str], list[tuple[int, bytes]]]:
-    """Return (types, encodings, messages) of a topic: the work of a child."""
+def _scan(path: str, storage: str, topics: list[str]) -> tuple[
+        list[tuple[str, str, str]], list[tuple[str, int, bytes]]]:
+    """Return (name, type, encoding) of topics, (topic, stamp, data) of messages: in a child."""
     import rosbag2_py
 
     reader = rosbag2_py.SequentialReader()
     reader.open(rosbag2_py.StorageOptions(uri=path, storage_id=storage),
                 rosbag2_py.ConverterOptions('', ''))
-    found = [kept for kept in reader.get_all_topics_and_types() if kept.name == topic]
-    if _TOPIC.fullmatch(topic):  # it becomes part of an SQL statement
-        reader.set_filter(rosbag2_py.StorageFilter(topics=[topic]))
-    recorded = Recorded()
-    while found and reader.has_next():
+    found = [(topic.name, topic.type, topic.serialization_format)
+             for topic in reader.get_all_topics_and_types()]
+    if all(map(_TOPIC.fullmatch, topics)):  # they become part of an SQL statement
+        reader.set_filter(rosbag2_py.StorageFilter(topics=topics))
+    messages, size = list[tuple[str, int, bytes]](), 0
+    has_some = any(name in topics for name, *_ in found)
+    while has_some and reader.has_next():
         name, data, stamp = reader.read_next()[:3]
-        if name == topic:  # the filter lets service events pass
-            recorded.add_message(stamp, data)
-    return ([kept.type for kept in found], [kept.serialization_format for kept in found],
-            recorded.messages)
+        if name in topics:  # the filter lets service events pass
+            size += len(data)
+            bounds.check_size(size)
+            messages.append((name, stamp, data))
+            bounds.check_count(len(messages))
+    return found, messages
 
 
 def _decode(message_type: str, wanted: Sequence[Any], messages: list[bytes]) -> Values | None:

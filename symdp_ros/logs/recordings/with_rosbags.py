@@ -7,16 +7,17 @@ The storage files are not read through `rosbags`: it matches the topics of metad
 the storage by their quality-of-service profiles too. Where these differ (as in rosbag2's own test
 recordings), it yields no message and no error.
 """
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from symdp_ros.files import child
 from symdp_ros.logs.recordings import qos
-from symdp_ros.logs.recordings.recorded import METADATA, RECORD, Recorded, RecordedMessage, Topic
-from symdp_ros.logs.recordings.storage import FILES, read as storage_read, STORAGES
+from symdp_ros.logs.recordings.recorded import METADATA, RECORD, RecordedMessage, Topic
+from symdp_ros.logs.recordings.storage import FILES, scan, STORAGES  # noqa: F401 (`Library.scan`)
 from symdp_ros.logs.recordings.wanted import Values, Wanted
+from symdp_ros.messages.fields import FieldType
 import yaml
 
 NAME = 'rosbags'
@@ -26,11 +27,6 @@ _VERSION = 5  # of metadata.yaml: every rosbag2 since Galactic reads it
 def is_installed() -> bool:
     """Return whether recordings can be read and written so."""
     return all(find_spec(package) for package in ('rosbags', 'mcap'))
-
-
-def read(path: Path, storage: str, topic: str) -> Recorded:
-    """Return what a storage file holds of a topic."""
-    return storage_read(path, storage, topic)
 
 
 def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted: Wanted,
@@ -54,11 +50,11 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted
     return values
 
 
-def encoder(message_type: str) -> Callable[[str], bytes]:
-    """Return what serializes a symbol; as `messages.encoder`."""
-    from symdp_ros.logs.recordings import messages
+def fields(message_type: str) -> dict[str, FieldType]:
+    """Return the fields of a standard type; of any other, none."""
+    from symdp_ros.logs.recordings.messages import layout
 
-    return messages.encoder(message_type)[0]
+    return layout(message_type).get(message_type, {})
 
 
 def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,
