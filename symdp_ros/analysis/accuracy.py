@@ -283,13 +283,17 @@ def robots(chain: Chain, trust: float) -> dict[str, Chain]:
     """
     models = chain.models(trust)
     own = MAP if chain.names_probabilities else UNIFORM
-    return {name: chain if name == own or len(models) == 1 else _walking_by(chain, weights)
+    return {name: chain if name == own or len(models) == 1 else walking_by(chain, weights)
             for name, weights in zip(models.names, models.weights.astype(np.float64),
                                      strict=True)}
 
 
-def _walking_by(chain: Chain, weights: Floats) -> Chain:
-    """Return the chain with other probabilities of its moves: shape (edges,); none that are 0."""
+def walking_by(chain: Chain, weights: Floats) -> Chain:
+    """
+    Return the chain with other probabilities of its moves, without those that are 0.
+
+    :param weights: of the moves in the order of `Chain.csr`: shape (edges,), ≥ 0; rows of any sum.
+    """
     offsets, targets = chain.csr()
     states, rows = chain.states, {}
     for state, (first, last) in zip(states, pairwise(offsets.tolist()), strict=True):
@@ -299,9 +303,13 @@ def _walking_by(chain: Chain, weights: Floats) -> Chain:
     return Chain(rows, chain.initial_state)
 
 
+def edges_of(chain: Chain) -> int:
+    """Return by how many numbers a step of a pass grows: edges, or states where none are stored."""
+    return chain.edge_count if chain.stores_edges else len(chain)
+
+
 def _parts(words: Sequence[Word], chain: Chain, length: int) -> list[Sequence[Word]]:
-    edges = chain.edge_count if chain.stores_edges else len(chain)
-    size = max(1, min(_TOGETHER // edges, int(_KEPT / (len(chain) * 2 * sqrt(length)))))
+    size = max(1, min(_TOGETHER // edges_of(chain), int(_KEPT / (len(chain) * 2 * sqrt(length)))))
     return [words[i:i + size] for i in range(0, len(words), size)]
 
 

@@ -9,7 +9,7 @@ from itertools import count
 from math import ceil, log
 from typing import Any
 
-from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, COUNTED,
+from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, COUNTED, edges_of,
                                          errors_of_robots, mean_stay, patrols)
 from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
@@ -134,9 +134,8 @@ class Calibration:
 
     def _more_precise(self, name: str, epsilon: float, wanted: float) -> None:
         """Average over more walks of those robots whose errors vary much; known ones are few."""
-        chain, mechanism = self._chain, self._mechanism(name, epsilon)
-        most = _MOST_STEPS // (self._length * (chain.edge_count if chain.stores_edges
-                                               else len(chain)))
+        mechanism = self._mechanism(name, epsilon)
+        most = _MOST_STEPS // (self._length * edges_of(self._chain))
         found, walks = self.errors(name, epsilon), dict.fromkeys(self._words, self._walks)
         while True:  # a few walks may not show how much errors vary
             words = {}
