@@ -325,7 +325,7 @@ def _teams(numbers: dict[str, Any]) -> str:
             for policy in POLICIES for belief in (False, True)]
         rows.append((name, '**true**', '', *[f'{numbers["team_true"][name]:.3f}'] * len(epsilons)))
     return table(('team', 'policy', 'acts on', *(f'ε = {epsilon:g}' for epsilon in epsilons)),
-                  rows)
+                 rows)
 
 
 def _late_idleness(numbers: dict[str, Any], what: str, epsilon: float, delay: int) -> float:

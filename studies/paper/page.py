@@ -216,7 +216,7 @@ def _their_table(correct, starts):
              f'{correct["start"]["paper"]["exact"][t]:.3f}', f'{_THEIRS["detour"][t]:.3f}',
              f'{correct["detour"]["paper"]["exact"][t]:.3f}') for t in range(len(rotated))]
     return table(['', 'paper, SW 34th St', 'the same, rotated', f'here, {starts["start"]}',
-                   'paper, SW Archer Rd', f'here, {starts["detour"]}'], rows)
+                  'paper, SW Archer Rd', f'here, {starts["detour"]}'], rows)
 
 
 def _correct_table(correct, starts):

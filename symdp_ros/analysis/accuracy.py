@@ -304,7 +304,7 @@ def walking_by(chain: Chain, weights: Floats) -> Chain:
 
 
 def edges_of(chain: Chain) -> int:
-    """Return by how many numbers a step of a pass grows: edges, or states where none are stored."""
+    """Return how many edges a pass goes over: as many as states where none are stored."""
     return chain.edge_count if chain.stores_edges else len(chain)
 
 

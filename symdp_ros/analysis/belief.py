@@ -263,8 +263,8 @@ def _smooth(chain: Chain, models: Models, length: int, words: int,
     """
     Return c_t(s): shape (ticks, states, words).
 
-    Where b_t of all positions takes more than `_MOST_BYTES`, it is kept at every √ticks-th one, and
-    those between are computed again.
+    Where b_t of all positions takes more than `_MOST_BYTES`, it is kept at every √ticks-th one,
+    and those between are computed again.
 
     :param length: n, of symbols.
     :param likelihood: asked for t = 0 … n−1 in this order: shape (states, words).

@@ -121,8 +121,9 @@ def corridor(states=12):
     return Chain(near, 's0'), Chain(likely, 's0')
 
 
-@pytest.mark.parametrize('more', [{}, pytest.param({'selection': 'causal'}, marks=pytest.mark.thorough),
-                                  {'selection': 'permute_and_flip'}],
+@pytest.mark.parametrize('more', [
+    {}, pytest.param({'selection': 'causal'}, marks=pytest.mark.thorough),
+    {'selection': 'permute_and_flip'}],
                          ids=['exponential', 'causal', 'permute_and_flip'])
 def test_a_habit_is_found(more):
     plain, habit = corridor()

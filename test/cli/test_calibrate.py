@@ -358,8 +358,8 @@ def test_the_parameters_of_each_row_make_the_chain_of_its_numbers():
             name: given[name] for name in ('period', 'protect', 'moves', 'stay', 'report_period')
             if name in given})
         live = row.live
-        wanted = calibrated.chain if live.report_period == calibrated.tick else calibrated.chain.every(
-            round(live.report_period), live.moves)
+        wanted = (calibrated.chain if live.report_period == calibrated.tick else
+                  calibrated.chain.every(round(live.report_period), live.moves))
         assert sampling.chain(ring) == wanted
         assert sampling.privacy(1.0, 1).adjacency == row.adjacency
         moves.add(given.get('moves', 0))
