@@ -13,6 +13,7 @@ import sys
 from typing import NamedTuple
 
 import numpy as np
+from studies.compare import section
 from symdp_ros.analysis.accuracy import average_accuracy, patrols
 from symdp_ros.analysis.learning import learn_chain, LearningUnit
 from symdp_ros.analysis.learning_released import learn_released, Released
@@ -299,8 +300,7 @@ def learned_from_releases(plain: Chain, known: Chain) -> Iterator[Row]:
 def table() -> str:
     """Return the table in Markdown."""
     head = ('what', 'compared with', 'error', 'its error', 'ratio', 'goal', 'met')
-    lines = [head, tuple('---' for _ in head), *(row.cells() for row in rows())]
-    return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
+    return section.table(head, [row.cells() for row in rows()])
 
 
 def main(file: str) -> None:

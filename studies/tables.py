@@ -5,6 +5,7 @@ from pathlib import Path
 import sys
 
 from studies.belief import belief_table, constant_normaliser_table
+from studies.compare.section import table
 from symdp_ros.analysis.audit import audit, COUNTING_ERROR
 from symdp_ros.analysis.calibration import Calibration
 from symdp_ros.core.chain import Chain
@@ -92,7 +93,7 @@ online mechanism under each policy, and causal release; the other two need the w
 def audit_table() -> str:
     """Return the exact audit of `FOUR` in Markdown."""
     head = ('mechanism', 'policy', 'n', 'ε', 'k', 'pairs', 'outputs', 'worst loss', 'holds')
-    return _table(head, [
+    return table(head, [
         (row.mechanism, row.policy or '–', row.length, f'{row.epsilon:g}', row.adjacency,
          f'{row.pairs:,}', row.outputs, f'{row.loss:.6f}', 'yes' if row.holds else '**no**')
         for length, epsilon, adjacency in AUDITED
@@ -115,7 +116,7 @@ def normaliser_table() -> str:
 def accuracy_table() -> str:
     """Return the expected error by ε and mechanism on the depot in Markdown."""
     calibration = Calibration(depot(), 1, LENGTH, walks=WALKS)
-    return _table(('ε', *calibration.mechanisms()), [
+    return table(('ε', *calibration.mechanisms()), [
         (f'{epsilon:g}', *(f'{error.mean:.3f} ± {error.standard_error:.3f}'
                            for error in row.values()))
         for epsilon, row in calibration.table(EPSILONS).items()])
@@ -132,11 +133,6 @@ def page() -> str:
     return _PAGE.format(off=COUNTING_ERROR, length=LENGTH, walks=WALKS, audit=audit_table(),
                         belief=belief_tables(), normaliser=normaliser_table(),
                         accuracy=accuracy_table())
-
-
-def _table(head, rows):
-    return '\n'.join(f'| {" | ".join(map(str, cells))} |'
-                     for cells in (head, ['---'] * len(head), *rows))
 
 
 def main(path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 import sys
 
+from studies.compare import section
 from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.analysis.visits import Row, VisitCalibration
 from symdp_ros.core.chain import Chain
@@ -44,15 +45,15 @@ def table() -> str:
     """Return the table in Markdown."""
     zones = clinic()[1]
     found = rows(None), rows(zones)
-    lines = [('ε', *(f'{what}, {where}' for what in (
-        'wrong', 'metres off', 'an adversary is right') for where in ('no zones', 'zones')))]
-    lines.append(tuple('---' for _ in lines[0]))
+    head = ('ε', *(f'{what}, {where}' for what in (
+        'wrong', 'metres off', 'an adversary is right') for where in ('no zones', 'zones')))
+    lines = []
     for epsilon in EPSILONS:
         each = [by_epsilon[epsilon] for by_epsilon in found]
         lines.append((f'{epsilon:g}', *(f'{row.live.wrong:.2f}' for row in each),
                       *(f'{row.live.metres_off:.1f}' for row in each),
                       *(f'{row.guess.after:.2f}' if row.guess else '' for row in each)))
-    return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
+    return section.table(head, lines)
 
 
 def draw(file: Path) -> None:

@@ -4,12 +4,11 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter
+from studies import drawing
 
 INK = '#48505c'
 #: A line of ours and of others: colour, marker, dashes.
@@ -26,8 +25,7 @@ LOOKS = {
 
 def panels(count: int, sharey: bool | str = True, rows: int = 1) -> tuple[Figure, list[Axes]]:
     """Return a figure of some plots side by side, in rows."""
-    figure = Figure(figsize=(11.5, 1.2 + 3.7 * rows), layout='constrained', facecolor='white')
-    FigureCanvasAgg(figure)
+    figure = drawing.new_figure(11.5, 1.2 + 3.7 * rows)
     axes = list(figure.subplots(rows, count, sharey=sharey, squeeze=False).flat)
     for axis in axes:
         axis.grid(color='#e3e6ea', lw=0.8)
@@ -64,5 +62,4 @@ def save(figure: Figure, path: Path) -> None:
     shown = dict(reversed(shown.items()))
     figure.legend([*shown.values()], [*shown], loc='outside lower center', ncols=4,
                   frameon=False, fontsize=9)
-    with matplotlib.rc_context({'svg.hashsalt': 'symdp_ros'}):  # the same file every time
-        figure.savefig(path, metadata={'Date': None} if path.suffix == '.svg' else None)
+    drawing.save(figure, path)

@@ -53,7 +53,7 @@ def measure_all(name: str, quick: bool, function: Callable[..., Any],
     return [found[json.dumps(a)] for a in arguments]
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table in Markdown."""
-    lines = [head, ['---'] * len(head), *rows]
-    return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
+    lines: list[Sequence[object]] = [head, ['---'] * len(head), *rows]
+    return '\n'.join('| ' + ' | '.join(map(str, line)) + ' |' for line in lines)

@@ -293,12 +293,9 @@ def summary(rows: dict[tuple[str, str, int], dict[str, Any]]) -> str:
 
 def draw(found: dict[str, Any], directory: Path) -> None:
     """Draw comparison-trajectories.svg."""
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from studies.drawing import new_figure, save
 
-    figure = Figure(figsize=(10, 4.2), layout='constrained', facecolor='white')
-    FigureCanvasAgg(figure)
+    figure = new_figure(10, 4.2)
     axes = figure.subplots(1, 2, sharey=True)
     for axis, (kind, text) in zip(axes, INPUTS.items(), strict=True):
         for i, (name, key) in enumerate({**THEIRS, **OURS}.items()):
@@ -313,5 +310,4 @@ def draw(found: dict[str, Any], directory: Path) -> None:
     axes[0].set_ylabel('mean distance off, degrees')
     figure.legend(*axes[0].get_legend_handles_labels(), loc='outside lower center', ncols=3,
                   frameon=False, fontsize=8.5)
-    with matplotlib.rc_context({'svg.hashsalt': 'symdp_ros'}):
-        figure.savefig(directory / 'comparison-trajectories.svg', metadata={'Date': None})
+    save(figure, directory / 'comparison-trajectories.svg')

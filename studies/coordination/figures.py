@@ -4,12 +4,11 @@
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
+from studies import drawing
 from studies.coordination.page import PUBLISHED, STRATEGY_NAMES, summary, USE_NAMES
 from studies.coordination.patrol import MAPS, STRATEGIES, USES
 from studies.coordination.team import TEAMS
@@ -35,7 +34,7 @@ def draw_all(numbers: dict[str, Any], folder: Path) -> None:
 
 def draw_trade(numbers: dict[str, Any], path: Path) -> None:
     """Draw idleness against the intruder's success: by use on the left, by policy on the right."""
-    figure = _figure(11, 5)
+    figure = drawing.new_figure(11, 5)
     left, right = figure.subplots(1, 2, sharex=True, sharey=True)
     for axis in (left, right):
         for what, mark in (('true', '*'), ('none', 'X')):
@@ -78,7 +77,7 @@ def _curve(axis: Axes, numbers: dict[str, Any], policy: str, use: str, look: tup
 
 def draw_maps(numbers: dict[str, Any], path: Path) -> None:
     """Draw each map: idleness and the intruder by ε, belief hedged and policy guided."""
-    figure = _figure(11, 9)
+    figure = drawing.new_figure(11, 9)
     axes = figure.subplots(3, len(MAPS), sharex=True, sharey='row')
     epsilons = numbers['size']['epsilons']
     rows = {(row['map'], row['strategy'], row['what'], row['epsilon'], row['use']): row
@@ -120,7 +119,7 @@ def draw_maps(numbers: dict[str, Any], path: Path) -> None:
 
 def draw_teams(numbers: dict[str, Any], path: Path) -> None:
     """Draw the success of the published teams by ε."""
-    figure = _figure(11, 4.6)
+    figure = drawing.new_figure(11, 4.6)
     axes = figure.subplots(1, len(TEAMS), sharey=True)
     epsilons = numbers['size']['team_epsilons']
     rows = {(row['team'], row['policy'], row['belief'], row['epsilon']): row['success']
@@ -149,16 +148,9 @@ def draw_teams(numbers: dict[str, Any], path: Path) -> None:
     _save(figure, path)
 
 
-def _figure(width: float, height: float) -> Figure:
-    figure = Figure(figsize=(width, height), layout='constrained', facecolor='white')
-    FigureCanvasAgg(figure)
-    return figure
-
-
 def _save(figure: Figure, path: Path) -> None:
     for axis in figure.axes:
         axis.grid(color='#e3e6ea', lw=0.8)
         axis.spines[['top', 'right']].set_visible(False)
         axis.tick_params(colors=_INK, labelsize=9)
-    with matplotlib.rc_context({'svg.hashsalt': 'symdp_ros'}):  # the same file every time
-        figure.savefig(path, metadata={'Date': None} if path.suffix == '.svg' else None)
+    drawing.save(figure, path)

@@ -4,6 +4,7 @@
 from math import exp, log
 from typing import Any, NamedTuple
 
+from studies.compare.section import table
 from studies.coordination import patrol, team
 from studies.coordination.intruder import PATIENT
 from symdp_ros.core.registry import POLICIES
@@ -283,7 +284,7 @@ def _overall(numbers: dict[str, Any]) -> str:
     rows[1:1] = [(f'private, guided, {USE_NAMES[use]}, ε = {epsilon:g}',
                   summary(numbers, 'guided', use, epsilon))
                  for use in USE_NAMES for epsilon in reversed(numbers['size']['epsilons'])]
-    return _table(
+    return table(
         ('heard', 'average idleness', 'worst idleness', 'intruder', 'patient intruder', 'place'),
         [(name, f'{row.average:.2f}', f'{row.worst:.2f}', f'{row.intruder:.0%}',
           f'{row.patient:.0%}', f'{row.guess:.0%}') for name, row in rows])
@@ -291,7 +292,7 @@ def _overall(numbers: dict[str, Any]) -> str:
 
 def _by_policy(numbers: dict[str, Any], key: str, form: str) -> str:
     epsilons = numbers['size']['epsilons']
-    return _table(('policy', 'use', *(f'ε = {epsilon:g}' for epsilon in epsilons)), [
+    return table(('policy', 'use', *(f'ε = {epsilon:g}' for epsilon in epsilons)), [
         (policy, USE_NAMES[use], *(
             form.format(getattr(summary(numbers, policy, use, epsilon), key))
             for epsilon in epsilons)) for policy in POLICIES for use in USE_NAMES])
@@ -306,7 +307,7 @@ def _by_map(numbers: dict[str, Any]) -> str:
                 *('{:.0%} ± {:.0%}'.format(*row[key])
                   for key in ('intruder', 'patient', 'guess')))
 
-    return _table(
+    return table(
         ('map', 'strategy', 'heard', 'average idleness', 'worst idleness', 'intruder',
          'patient intruder', 'place'),
         [cells(row) for row in numbers['patrol']
@@ -323,8 +324,8 @@ def _teams(numbers: dict[str, Any]) -> str:
             f'{_team(numbers, name, policy, belief, epsilon):.3f}' for epsilon in epsilons))
             for policy in POLICIES for belief in (False, True)]
         rows.append((name, '**true**', '', *[f'{numbers["team_true"][name]:.3f}'] * len(epsilons)))
-    return _table(('team', 'policy', 'acts on', *(f'ε = {epsilon:g}' for epsilon in epsilons)),
-                  rows)
+    return table(('team', 'policy', 'acts on', *(f'ε = {epsilon:g}' for epsilon in epsilons)),
+                 rows)
 
 
 def _late_idleness(numbers: dict[str, Any], what: str, epsilon: float, delay: int) -> float:
@@ -348,7 +349,7 @@ def _late(numbers: dict[str, Any]) -> str:
              *(f'{_late_success(numbers, name, epsilon, delay):.3f}' for name in team.TEAMS))
             for epsilon, delay in dict.fromkeys(
                 (row['epsilon'], row['delay']) for row in numbers['late'])]
-    return _table(('ε', 'delay', 'average idleness', 'worst idleness', *team.TEAMS), rows)
+    return table(('ε', 'delay', 'average idleness', 'worst idleness', *team.TEAMS), rows)
 
 
 def _late_lesson(numbers: dict[str, Any]) -> str:
@@ -366,11 +367,6 @@ def _team(numbers: dict[str, Any], name: str, policy: str, belief: bool,
     return next(row['success'][0] for row in numbers['team']
                 if (row['team'], row['policy'], row['belief'], row['epsilon'])
                 == (name, policy, belief, epsilon))
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [head, tuple('---' for _ in head), *rows]
-    return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
 
 
 def _answer(numbers: dict[str, Any]) -> str:

@@ -1,11 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The figures of the experiments."""
-import matplotlib
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 import numpy as np
+from studies.drawing import new_figure, save
 from studies.paper.town import crossing, drive, ends, RIVER, ROUTE, STARTS, STREETS
 
 _RIGHT, _WRONG, _TRUTH, _INK = '#1b6ca8', '#d1495b', '#f7d98b', '#48505c'
@@ -24,7 +22,7 @@ _ASIDE = 0.2  # of a street's name from its street
 
 def draw_town(path) -> None:
     """Draw the map with the names of its streets, the route and the initial states."""
-    figure = _figure(12, 7.4)
+    figure = new_figure(12, 7.4)
     axis = figure.subplots()
     _draw_streets(axis, width=4.5)
     _draw_truth(axis, width=5.5)
@@ -42,14 +40,14 @@ def draw_town(path) -> None:
     named = [f'{letter}  {street}, {_WORDS_FOR[start]}'
              for letter, (start, street) in zip('ABC', STARTS.items(), strict=True)]
     axis.set_title('      '.join([*named, '■  the end of the route']), fontsize=10.5, color=_INK)
-    _save(figure, path)
+    save(figure, path)
 
 
 def draw_routes(numbers, path) -> None:
     """Draw private routes, a row for each ε and a column for each policy."""
     words = numbers['private_routes']
     epsilons, errors = numbers['average_error']['epsilon']['exact'], numbers['average_error']
-    figure = _figure(11, 0.5 + 3.4 * len(words['paper']))
+    figure = new_figure(11, 0.5 + 3.4 * len(words['paper']))
     axes = figure.subplots(len(words['paper']), len(words))
     for column, policy in zip(axes.T, words, strict=True):
         for axis, (epsilon, word) in zip(column, words[policy].items(), strict=True):
@@ -69,12 +67,12 @@ def draw_routes(numbers, path) -> None:
         Line2D([], [], color=_INK, marker='s', ls='', ms=7, label='end of the private route')],
         loc='outside upper center', ncols=5, frameon=False, fontsize=9.5, handletextpad=0.5,
         columnspacing=1.4)
-    _save(figure, path)
+    save(figure, path)
 
 
 def draw_distances(average_error, path) -> None:
     """Draw the average distance by ε under the paper's policy, a line for each start."""
-    figure = _figure(6.4, 4.2)
+    figure = new_figure(6.4, 4.2)
     axis = figure.subplots()
     epsilons = average_error['epsilon']
     for (start, street), (colour, mark) in zip(STARTS.items(), (
@@ -90,12 +88,12 @@ def draw_distances(average_error, path) -> None:
     axis.set_xlabel('ε (k = 1)', color=_INK)
     axis.set_ylabel('average distance', color=_INK)
     axis.legend(frameon=False, fontsize=9, loc='center right')
-    _save(figure, path)
+    save(figure, path)
 
 
 def draw_errors(average_error, path) -> None:
     """Draw the average distance by ε: online above, offline below, a column for each start."""
-    figure = _figure(11, 6.6)
+    figure = new_figure(11, 6.6)
     axes = figure.subplots(2, len(STARTS), sharex=True, sharey=True)
     epsilons = average_error['epsilon']
     for row, kind, names in zip(axes, ('online', 'offline'), (
@@ -118,25 +116,13 @@ def draw_errors(average_error, path) -> None:
                                for label, colour, line, mark, size in map(_LOOKS.get, names)],
                       frameon=False, fontsize=9.5, loc='upper right')
     axes[0, 0].set(xlim=(0, 10.2), ylim=(0, len(ROUTE) + 0.3))
-    _save(figure, path)
+    save(figure, path)
 
 
 def _finish(axis):
     axis.grid(color='#e3e6ea', lw=0.8)
     axis.spines[['top', 'right']].set_visible(False)
     axis.tick_params(colors=_INK, labelsize=9)
-
-
-def _figure(width, height):
-    figure = Figure(figsize=(width, height), layout='constrained', facecolor='white')
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def _save(figure, path):
-    svg = str(path).endswith('.svg')
-    with matplotlib.rc_context({'svg.hashsalt': 'symdp_ros'}):  # the same file every time
-        figure.savefig(path, metadata={'Date': None} if svg else None)
 
 
 def _draw_streets(axis, width):

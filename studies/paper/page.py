@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The page of the experiments, whose tables come from `numbers.json`."""
+from studies.compare.section import table
 
 _NAMES = {'paper': "paper's policy", 'guided': 'guided', 'planned': 'planned',
           'exponential': 'exponential', 'permute_and_flip': 'permute-and-flip'}
@@ -206,7 +207,7 @@ def _drawn_table(numbers):
             f'{sum(o != s for o, s in zip(word, numbers["route"], strict=True))} '
             f'({expected[epsilons.index(float(epsilon))]:.2f})'
             for epsilon, word in words.items())))
-    return _table(['', *(f'ε = {float(epsilon):g}' for epsilon in words)], rows)
+    return table(['', *(f'ε = {float(epsilon):g}' for epsilon in words)], rows)
 
 
 def _their_table(correct, starts):
@@ -214,8 +215,8 @@ def _their_table(correct, starts):
     rows = [(f't = {t + 1}', f'{_THEIRS["start"][t]:.3f}', f'{rotated[t]:.3f}',
              f'{correct["start"]["paper"]["exact"][t]:.3f}', f'{_THEIRS["detour"][t]:.3f}',
              f'{correct["detour"]["paper"]["exact"][t]:.3f}') for t in range(len(rotated))]
-    return _table(['', 'paper, SW 34th St', 'the same, rotated', f'here, {starts["start"]}',
-                   'paper, SW Archer Rd', f'here, {starts["detour"]}'], rows)
+    return table(['', 'paper, SW 34th St', 'the same, rotated', f'here, {starts["start"]}',
+                  'paper, SW Archer Rd', f'here, {starts["detour"]}'], rows)
 
 
 def _correct_table(correct, starts):
@@ -223,7 +224,7 @@ def _correct_table(correct, starts):
              *map(_pair, chances['exact'], chances['sampled']))
             for start in ('start', 'detour') for policy, chances in correct[start].items()]
     count = len(rows[0]) - 1
-    return _table(['from, policy', *(f't = {t}' for t in range(1, count + 1))], rows)
+    return table(['from, policy', *(f't = {t}' for t in range(1, count + 1))], rows)
 
 
 def _error_tables(errors, starts):
@@ -235,13 +236,9 @@ def _error_tables(errors, starts):
                                    for found in errors[start].values()))
                 for i, (epsilon, place) in enumerate(zip(sampled, places, strict=True))]
         tables.append(f'From {street}, exact (sampled):\n\n'
-                      + _table(['ε', *map(_NAMES.get, errors[start])], rows))
+                      + table(['ε', *map(_NAMES.get, errors[start])], rows))
     return '\n\n'.join(tables)
 
 
 def _pair(exact, sampled):
     return f'{exact:.3f} ({sampled:.3f})'
-
-
-def _table(head, rows):
-    return '\n'.join(f'| {" | ".join(cells)} |' for cells in (head, ['---'] * len(head), *rows))

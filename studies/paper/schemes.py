@@ -8,11 +8,9 @@ Of Figure 3's chain the text of the paper names C(s0) and C(s1) only; the others
 from collections import defaultdict
 from fractions import Fraction
 
-import matplotlib
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 import numpy as np
+from studies.drawing import new_figure, save
 from symdp_ros.analysis.alternatives import differences, is_adjacent
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline.automaton import HammingAutomaton
@@ -67,7 +65,7 @@ def draw_grid(path) -> None:
                   fontsize=10, color=_INK)
     axis.text(SIDE + 0.5, 0.3, f'(k = {K})', fontsize=10, color=_GREY)
     axis.set(xlim=(-0.1, 9.4), ylim=(-0.1, 5.1))
-    _save(figure, path)
+    save(figure, path)
 
 
 def merged_automaton(automaton):
@@ -106,14 +104,14 @@ def draw_alphabet_automaton(path) -> None:
         axis.text(-1.9, -1.35 * errors, f'{errors} error{"s" * (errors != 1)}', fontsize=9.5,
                   color=_GREY, va='center')
     axis.set(xlim=(-2, 8.3), ylim=(-3.2, 0.7))
-    _save(figure, path)
+    save(figure, path)
 
 
 def draw_chain(path) -> None:
     """Draw the chain of Figure 3."""
     figure, axis = _canvas(4.0, 3.0)
     _draw_moves(axis, {(s, o): ('', _INK) for s in CHAIN.states for o in CHAIN.successors(s)})
-    _save(figure, path)
+    save(figure, path)
 
 
 def response(symbol, previous) -> dict[str, str]:
@@ -127,8 +125,7 @@ def response(symbol, previous) -> dict[str, str]:
 
 def draw_policy(path) -> None:
     """Draw μ for the sensitive symbol s1: feasible from s0, and not from s2."""
-    figure = Figure(figsize=(9.0, 3.6), layout='constrained', facecolor='white')
-    FigureCanvasAgg(figure)
+    figure = new_figure(9.0, 3.6)
     for axis, previous, beta in zip(figure.subplots(1, 2), ('s0', 's2'), (1, 0), strict=True):
         _prepare(axis)
         moves = {(previous, state): (text, _MATCH if text == 'τ' else _ERROR)
@@ -138,7 +135,7 @@ def draw_policy(path) -> None:
         _draw_moves(axis, moves, start=previous)
         axis.set_title(f'β(s1, {previous}) = {beta}: true symbol s1, after the output {previous}',
                        fontsize=10.5, color=_INK)
-    _save(figure, path)
+    save(figure, path)
 
 
 def _draw_moves(axis, moves, start='s0'):
@@ -165,8 +162,7 @@ def _draw_moves(axis, moves, start='s0'):
 
 
 def _canvas(width, height):
-    figure = Figure(figsize=(width, height), layout='constrained', facecolor='white')
-    FigureCanvasAgg(figure)
+    figure = new_figure(width, height)
     axis = figure.subplots()
     _prepare(axis)
     return figure, axis
@@ -197,9 +193,3 @@ def _arrow(axis, start, end, colour, radius=0.3, bend=0.0, style='-'):
 def _label(axis, x, y, text, colour):
     axis.text(x, y, text, fontsize=9.5, color=colour, ha='center', va='center', zorder=3,
               bbox={'boxstyle': 'square,pad=0.12', 'fc': 'white', 'ec': 'none'})
-
-
-def _save(figure, path):
-    svg = str(path).endswith('.svg')
-    with matplotlib.rc_context({'svg.hashsalt': 'symdp_ros'}):  # the same file every time
-        figure.savefig(path, metadata={'Date': None} if svg else None)

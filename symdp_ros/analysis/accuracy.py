@@ -40,10 +40,11 @@ from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 WALKS = 100
 
-_TOGETHER = 2**20         # edges·words that are looked at together,
+_TOGETHER = 2**17         # edges·words that are looked at together (more leave the caches),
 _KEPT = 2**24             # and states·words·2√n
 _LEAST_WALKS = 2
-_LEAST_LUCKY = 30         # words over which a slope is fitted
+_LEAST_LUCKY = 30         # words over which slopes are fitted,
+_LUCKY_PARTS = 0, 1, 2, 4, 8, 16  # one for the luck of the symbols from each of these to the next
 COUNTED = 8  # words of a mechanism that counts words, in about
 _SIMULATED, _MOST_DRAWS = 20_000, 400  # symbols in all, and outputs of a word
 _SIMULATED_STEPS = 2 * 10**7           # symbols·edges
@@ -156,9 +157,10 @@ def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]], *,
 
     :param words: of each robot, at least one.
     :param without_luck: take from simulated errors what follows from how often signals happened to
-        be true (a control variate, by regression over the words of each robot, of which there must
-        be 30: Owen, Monte Carlo theory, methods and examples, 2013, 8.9). That is 0 on average,
-        and about half of the variance; an error can then be below 0.
+        be true, early and late ones apart (control variates, by regression over the words of each
+        robot, of which there must be 30: Owen, Monte Carlo theory, methods and examples, 2013,
+        8.9). That is 0 on average, and about half of the variance; an error can then be below 0.
+        What is left varies by as much more as the regression fits by chance.
     :return: for each robot, shape (words,).
     :raises UnknownSymbolError: a symbol is no state.
     :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
@@ -168,9 +170,10 @@ def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]], *,
     if not mechanism.law.counting_steps(len(every[0])):
         if not (without_luck and mechanism.law.is_simulated):
             return np.split(errors_of_words(mechanism, every, draws=1), ends)
-        missed, luck = (np.split(each.mean(axis=(1, 2)), ends)
-                        for each in _simulated(mechanism, every, draws=1))
-        return [*map(_without_luck, missed, luck)]
+        missed, luck = _simulated(mechanism, every, draws=1)
+        parts = [begin for begin in _LUCKY_PARTS if begin < luck.shape[2]]
+        return [*map(_without_luck, np.split(missed.mean(axis=(1, 2)), ends),
+                     np.split(np.add.reduceat(luck[:, 0], parts, axis=1), ends))]
     other = OfflineMechanism(mechanism.chain, mechanism.privacy, base='counting')
     found = np.split(errors_of_words(other, every), ends)
     for walked, errors in zip(words, found, strict=True):
@@ -182,11 +185,22 @@ def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]], *,
 
 
 def _without_luck(errors: Floats, luck: Floats) -> Floats:
-    deviations = luck - luck.mean()
-    variance = float(deviations @ deviations)
-    if len(luck) < _LEAST_LUCKY or not variance:
-        return errors
-    return errors - luck * float(deviations @ errors / variance)
+    """
+    Take off what a regression over `luck`, shape (words, parts), or its sum explains.
+
+    But not where the mean luck is farther from 0, which it is on average, than chance explains
+    (Hotelling's T²): what is rare did not happen in these words, and they do not show its price.
+    """
+    words = len(errors)
+    for parts in (luck, luck.sum(axis=1, keepdims=True)) if words >= _LEAST_LUCKY else ():
+        mean = parts.mean(axis=0)
+        slopes, _, rank, _ = np.linalg.lstsq(parts - mean, errors - errors.mean())
+        far = words * float((np.linalg.lstsq((parts - mean).T, mean)[0]**2).sum())  # T²/(words−1)
+        if rank and far * (words - 1) <= 4 * (int(rank) + 2):
+            found: Floats = errors - parts @ slopes
+            more = sqrt((1 + far) * (words - 1) / (words - 1 - int(rank)))
+            return found.mean() + (found - found.mean()) * more
+    return errors
 
 
 def averaged(errors: Floats) -> ExpectedAccuracy:
@@ -269,13 +283,17 @@ def robots(chain: Chain, trust: float) -> dict[str, Chain]:
     """
     models = chain.models(trust)
     own = MAP if chain.names_probabilities else UNIFORM
-    return {name: chain if name == own or len(models) == 1 else _walking_by(chain, weights)
+    return {name: chain if name == own or len(models) == 1 else walking_by(chain, weights)
             for name, weights in zip(models.names, models.weights.astype(np.float64),
                                      strict=True)}
 
 
-def _walking_by(chain: Chain, weights: Floats) -> Chain:
-    """Return the chain with other probabilities of its moves: shape (edges,); none that are 0."""
+def walking_by(chain: Chain, weights: Floats) -> Chain:
+    """
+    Return the chain with other probabilities of its moves, without those that are 0.
+
+    :param weights: of the moves in the order of `Chain.csr`: shape (edges,), ≥ 0; rows of any sum.
+    """
     offsets, targets = chain.csr()
     states, rows = chain.states, {}
     for state, (first, last) in zip(states, pairwise(offsets.tolist()), strict=True):
@@ -285,9 +303,13 @@ def _walking_by(chain: Chain, weights: Floats) -> Chain:
     return Chain(rows, chain.initial_state)
 
 
+def edges_of(chain: Chain) -> int:
+    """Return how many edges a pass goes over: as many as states where none are stored."""
+    return chain.edge_count if chain.stores_edges else len(chain)
+
+
 def _parts(words: Sequence[Word], chain: Chain, length: int) -> list[Sequence[Word]]:
-    edges = chain.edge_count if chain.stores_edges else len(chain)
-    size = max(1, min(_TOGETHER // edges, int(_KEPT / (len(chain) * 2 * sqrt(length)))))
+    size = max(1, min(_TOGETHER // edges_of(chain), int(_KEPT / (len(chain) * 2 * sqrt(length)))))
     return [words[i:i + size] for i in range(0, len(words), size)]
 
 

@@ -49,6 +49,7 @@ from symdp_ros.errors import ChainError, ConfigurationError
 
 _IMPOSSIBLE = 1e-200
 _KEPT = 2**22  # numbers of likelihoods that are kept
+_MOST_BYTES = 2**26  # of b_t and p_t of all positions
 
 
 class Filter:
@@ -262,7 +263,8 @@ def _smooth(chain: Chain, models: Models, length: int, words: int,
     """
     Return c_t(s): shape (ticks, states, words).
 
-    b_t is kept at every √ticks-th position; those between are computed again.
+    Where b_t of all positions takes more than `_MOST_BYTES`, it is kept at every √ticks-th one,
+    and those between are computed again.
 
     :param length: n, of symbols.
     :param likelihood: asked for t = 0 … n−1 in this order: shape (states, words).
@@ -273,20 +275,30 @@ def _smooth(chain: Chain, models: Models, length: int, words: int,
     result = np.empty((length, len(chain), words))  # of each position, its likelihood first
     start = models.begin(chain.state_index[chain.initial_state], len(chain))
     here = np.repeat(start[:, :, None], words, axis=2)
-    spacing, kept = max(1, isqrt(length)), []
+    span = max(1, length if 2 * length * here.nbytes <= _MOST_BYTES else isqrt(length))
+    kept = []                                # b of the position before each so many
+    pairs = list[tuple[Floats, Floats]]()    # b_t, p_t of the last ones
+
+    def go_on(t: int) -> None:
+        nonlocal here
+        prior = models.forward(here)
+        here = (np.where(prior < _IMPOSSIBLE, 0.0, prior) if (t + 1 - first) % each
+                else _posterior(prior, result[t]))
+        pairs.append((here, prior))
+
     for t in range(length):
-        if t % spacing == 0:
+        if t % span == 0:
             kept.append(here)
+            pairs.clear()
         symbol, more = divmod(t + 1 - first, each)
-        result[t] = likelihood(symbol) if symbol >= 0 and not more else 1.0
-        here = _posterior(models.forward(here), result[t])
+        result[t] = 1.0 if more else likelihood(symbol)
+        go_on(t)
     following: tuple[Floats, Floats] | None = None  # c_{t+1}, p_{t+1}
-    for begin in range(spacing * (len(kept) - 1), -1, -spacing):
-        pairs, here = [], kept.pop()
-        for known in result[begin:begin + spacing]:
-            prior = models.forward(here)
-            here = _posterior(prior, known)
-            pairs.append((here, prior))
+    for begin in range(span * (len(kept) - 1), -1, -span):
+        here = kept.pop()
+        if not pairs:
+            for t in range(begin, begin + span):
+                go_on(t)
         for t in range(begin + len(pairs) - 1, begin - 1, -1):
             here, prior = pairs.pop()
             if following is not None:

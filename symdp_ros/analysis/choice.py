@@ -27,7 +27,7 @@ from functools import lru_cache
 from math import sqrt
 
 import numpy as np
-from symdp_ros.analysis.accuracy import errors_of_robots, patrols, robots
+from symdp_ros.analysis.accuracy import edges_of, errors_of_robots, patrols, robots
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
@@ -118,7 +118,7 @@ def compare(chain: Chain, privacy: Privacy, settings: MechanismSettings, length:
     if privacy.adjacency == length:
         privacy = privacy.for_length(_four_digits(length))
     return _compared(chain, privacy, settings, _four_digits(min(length, LONGEST)),
-                     max(length, symbols) * length * _edges(chain) <= MOST_COUNTING_STEPS)
+                     max(length, symbols) * length * edges_of(chain) <= MOST_COUNTING_STEPS)
 
 
 @lru_cache(maxsize=1_000)
@@ -155,7 +155,7 @@ class _Walks:
     def __init__(self, chain: Chain, length: int, trust: float):
         self._robots = list(robots(chain, trust).values())
         self._weights = chain.models(trust).prior
-        self._most = _STEPS // _edges(chain)
+        self._most = _STEPS // edges_of(chain)
         least = _LEAST_WALKS * len(self._robots)
         self._length = min(length, max(_LEAST_LENGTH, self._most // least))
 
@@ -199,7 +199,7 @@ def _left_out(chain: Chain, length: int, available: dict[str, MechanismSettings]
         policy = settings.policy if settings.selection in (LIVE, 'causal') else ''
         if policy in COMPILED_POLICIES and numba is None:
             yield name, 'numba is not installed'
-        elif policy == 'planned' and len(chain) * _edges(chain) > _PLANNED_STEPS or (
+        elif policy == 'planned' and len(chain) * edges_of(chain) > _PLANNED_STEPS or (
                 policy == 'adaptive' and len(chain) > _ADAPTIVE_STATES):
             yield name, 'the map is large'
         elif settings.selection == 'permute_and_flip' and not may_count:
@@ -210,7 +210,3 @@ def _four_digits(length: int) -> int:
     """Return a length, rounded down to its first four binary digits."""
     unit = 1 << max(0, length.bit_length() - 4)
     return length // unit * unit
-
-
-def _edges(chain: Chain) -> int:
-    return chain.edge_count if chain.stores_edges else len(chain)

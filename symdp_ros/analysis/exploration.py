@@ -180,19 +180,20 @@ class Exploration:
         def privacy(epsilon: float) -> Privacy:
             return Privacy(epsilon, place.symbols, self.zones if place.zoned else None)
 
-        best: dict[tuple[str, int | None], tuple[float, Way]] = {}
+        found: dict[tuple[str, int | None], tuple[Errors, Way]] = {}  # at `compared_at`
         for way in visits.ways(period, period):
-            mechanism = visits.mechanism(way, period, privacy(self.grid.compared_at))
-            wrong = visits.errors(way, mechanism, period).wrong
-            best.setdefault((way.name, way.late), (wrong, way))
-            best[way.name, way.late] = min(best[way.name, way.late], (wrong, way),
-                                           key=lambda pair: pair[0])
+            errors = visits.errors(way, visits.mechanism(
+                way, period, privacy(self.grid.compared_at)), period)
+            best, _ = found.setdefault((way.name, way.late), (errors, way))
+            if errors.wrong < best.wrong:
+                found[way.name, way.late] = errors, way
         cells: list[Cell] = []
         for epsilon in self.grid.epsilons:
             guesses: dict[Way, Guess] = {}
-            for _, way in best.values():
+            for errors, way in found.values():
                 mechanism = visits.mechanism(way, period, privacy(epsilon))
-                errors = visits.errors(way, mechanism, period)
+                if epsilon != self.grid.compared_at:
+                    errors = visits.errors(way, mechanism, period)
                 online = mechanism.law.online
                 # Late reports have the signals of logs, which are decoded once.
                 signals = replace(way, name='causal, adaptive', late=None) if way.late else way

@@ -41,15 +41,12 @@ from math import inf, isfinite
 from random import SystemRandom
 
 import numpy as np
-import numpy.typing as npt
-from symdp_ros.core.annotations import RandomBits, Word
+from symdp_ros.analysis.accuracy import walking_by
+from symdp_ros.core.annotations import Booleans, Floats, Ints as Integers, RandomBits, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.discrete_laplace import discrete_laplace_deviation, draw_discrete_laplace
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ChainError, ConfigurationError
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 _THOUSANDTHS = 1000  # of a transition: what a scaled log is counted in
 _LEAST_SHARE, _MOST_SHARE = Fraction(1, 20), Fraction(1, 2)  # of ε, for `stays`
@@ -214,15 +211,7 @@ class ChainLearner:
         chances = np.where(self._staying, staying[self._sources],
                            moves * (1 - staying[self._sources]))
         degrees = np.bincount(self._sources, minlength=len(self._chain))
-        chances = _SURE * chances + (1 - _SURE) / degrees[self._sources]
-        chain, rows = self._chain, {}
-        offsets, targets = chain.csr()
-        for i, state in enumerate(chain.states):
-            row = slice(offsets[i], offsets[i + 1])
-            own = chances[row] / chances[row].sum()
-            rows[state] = {chain.states[j]: float(p)
-                           for j, p in zip(targets[row].tolist(), own, strict=True)}
-        return Chain(rows, chain.initial_state)
+        return walking_by(self._chain, _SURE * chances + (1 - _SURE) / degrees[self._sources])
 
     def _staying_of(self, stays: Floats, counts: Floats, spread_all: float,
                     spread: float) -> Floats:
@@ -339,7 +328,7 @@ def learn_chain(chain: Chain, logs: Sequence[Sequence[Word]], epsilon: float, *,
     return learner.estimate(noisy, scales)
 
 
-def _noisy(table: Integers, cells: npt.NDArray[np.bool_], scale: Fraction,
+def _noisy(table: Integers, cells: Booleans, scale: Fraction,
            random: RandomBits) -> Integers:
     """Return a table with noise in some cells; the others are 0 in every table."""
     noisy = np.zeros_like(table)

@@ -44,6 +44,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
+from symdp_ros.analysis.accuracy import walking_by
 from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import counting_model
@@ -222,7 +223,8 @@ class ReleasedLearner:
         for rounds in range(_ROUNDS):
             moves, _ = self.expected(chances, parts, random)
             chances = self._smoothed(moves, inf if rounds < _COARSE else _STAYS_ALIKE)
-        return self._with(chances)
+        degrees = np.diff(self._offsets)[self.sources]
+        return walking_by(self.chain, _SURE * chances + (1 - _SURE) / degrees)
 
     def parts(self, released: Sequence[Released]) -> list[_Part]:
         """Return private routes as they are looked at, with how likely they are."""
@@ -326,18 +328,6 @@ class ReleasedLearner:
         """Return, for each move, the sum over all moves from its state."""
         found = np.bincount(self.sources, moves, len(self.chain)).astype(np.float64)
         return found[self.sources]
-
-    def _with(self, chances: Floats) -> Chain:
-        """Return the chain with these probabilities, none of them 0."""
-        degrees = np.diff(self._offsets)[self.sources]
-        chances = _SURE * chances + (1 - _SURE) / degrees
-        chances /= np.add.reduceat(chances, self._offsets[:-1])[self.sources]
-        names = self.chain.states
-        rows: dict[str, dict[str, float]] = {name: {} for name in names}
-        for i, j, p in zip(self.sources.tolist(), self._targets.tolist(), chances.tolist(),
-                           strict=True):
-            rows[names[i]][names[j]] = p
-        return Chain(rows, self.chain.initial_state)
 
 
 def learn_released(chain: Chain, released: Sequence[Released]) -> Chain:

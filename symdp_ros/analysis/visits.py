@@ -126,6 +126,7 @@ class VisitCalibration:
         self._protect, self._trust, self._zones = protect, trust, zones
         #: the chain whose step is a tick
         self.chain = Reports(self.tick, stay=stay).chain(self._graph)
+        self._chains = {(1, 1): self.chain}
         self._length = max(_LEAST_TICKS, round(12 * protect / self.tick))
         every = robots(self.chain, trust)
         #: those that count: the one that moves as the map says, where it does
@@ -325,13 +326,8 @@ class VisitCalibration:
 
     def _chain(self, ticks: int, moves: int) -> Chain:
         if (ticks, moves) not in self._chains:
-            self._chains[ticks, moves] = self.chain if ticks == 1 else self.chain.every(
-                ticks, moves)
+            self._chains[ticks, moves] = self.chain.every(ticks, moves)
         return self._chains[ticks, moves]
-
-    @cached_property
-    def _chains(self) -> dict[tuple[int, int], Chain]:
-        return {}
 
     def _held(self, ticks: int) -> float:
         return self._averaged(self._off(self._true[:, ticks - 1::ticks], self._true, ticks,

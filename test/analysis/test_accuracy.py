@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Accuracy: mean, variance, each position; against enumeration, sampling and the other route."""
-from itertools import pairwise, product
+from itertools import pairwise
 from math import exp, sqrt
 import subprocess
 import sys
@@ -80,8 +80,9 @@ def test_the_empty_word(kind, chain):
 
 
 @pytest.mark.parametrize('kind', KINDS[:-1])
-@pytest.mark.parametrize('chain', [*CHAINS.values(), grid(5), grid(4, staying=False)],
-                         ids=[*CHAINS, 'grid', 'periodic grid'])
+@pytest.mark.parametrize('chain', [
+    *(pytest.param(chain, marks=pytest.mark.thorough) for chain in CHAINS.values()), grid(5),
+    grid(4, staying=False)], ids=[*CHAINS, 'grid', 'periodic grid'])
 def test_against_the_distance_distribution(kind, chain):
     """Another route to the same numbers: long words, every third symbol anything."""
     random = replayable_random()
@@ -97,7 +98,8 @@ def test_against_the_distance_distribution(kind, chain):
 
 
 @for_all_kinds
-@pytest.mark.parametrize('chain', [FOUR, COMPLETE], ids=['four', 'complete'])
+@pytest.mark.parametrize('chain', [FOUR, pytest.param(COMPLETE, marks=pytest.mark.thorough)],
+                         ids=['four', 'complete'])
 def test_against_sampling(kind, chain):
     """Positions by exact binomial tests, the mean by Bernstein's inequality; α = 1e-6 each."""
     random, n = replayable_random(), 700
@@ -155,7 +157,6 @@ def test_counting_is_refused_for_long_words():
     mechanism = made('permute_and_flip', grid(5), Privacy(1.0))
     with refused(ConfigurationError, setting='selection'):
         accuracy(mechanism, ['0,0'] * 10_000)
-    assert accuracy(made('exponential', grid(5), Privacy(1.0)), ['0,0'] * 10_000).mean < 10_000
 
 
 # Without a word.
@@ -260,8 +261,17 @@ def test_errors_without_luck_are_the_same_on_average_and_vary_less(delay):
     before, after = averaged(drawn), averaged(found)
     assert after.standard_error < 0.8 * before.standard_error
     assert abs(after.error - each) < 4 * after.standard_error
-    slope = np.polyfit(*(x - x.mean() for x in (drawn - found, found)), 1)[0]
-    assert abs(slope) < 1e-9  # what is taken off explains no more of the rest
+
+
+def test_luck_that_the_words_do_not_show_is_not_taken_off():
+    """A signal that is wrong in 1 % of all words, was right in all of these: no slope is known."""
+    errors = np.random.default_rng(5).random(40)
+    chances = np.linspace(0.0099, 0.0101, 40)
+    same = module._without_luck(errors, np.stack([chances, chances[::-1]**2], axis=1))
+    assert (same == errors).all()
+    luck = np.where(np.arange(40) % 4 == 0, -0.75, 0.25)
+    found = module._without_luck(errors - 10 * luck, luck[:, None])
+    assert found.mean() == pytest.approx(errors.mean()) and found.std() < 1.1 * errors.std()
 
 
 def test_luck_is_taken_off_each_robot_of_30_words():
@@ -280,12 +290,6 @@ def test_luck_is_taken_off_each_robot_of_30_words():
 def test_what_is_refused(length, walks):
     with refused(ConfigurationError, setting='walks' if length == 5 else 'length'):
         expected_accuracy(OnlineMechanism(FOUR, Privacy(1.0)), length, walks=walks)
-
-
-def test_all_expected_errors_are_of_one_shape():
-    for chain, kind in product(CHAINS.values(), KINDS[:-1]):
-        found = expected_errors(made(kind, chain, Privacy(2.0)), [chain.states[0], None])
-        assert found.shape == (2,) and found[1] == 1 and 0 <= found[0] <= 1
 
 
 @pytest.mark.parametrize('epsilon', (0.0, 0.5, 1.0, 2.0))

@@ -49,7 +49,7 @@ def plain_search(chain, length, adjacency, law):
                if distance(v, w) <= adjacency for o in laws[v])
 
 
-@pytest.mark.parametrize('adjacency', [1, 2])
+@pytest.mark.parametrize('adjacency', [1, pytest.param(2, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize('chain', [FOUR, COMPLETE, CHAINS['split']],
                          ids=['four', 'complete', 'split'])
 def test_against_a_plain_search(chain, adjacency):

@@ -78,15 +78,16 @@ def averages(chain, privacy, settings, length, walks):
 
 
 @pytest.mark.parametrize('chain, epsilon, k, length, settings', [
-    (grid(5), 5.0, 1, 40, {}), (grid(5), 1.0, 1, 12, {}), (grid(4), 3.0, 2, 24, {'trust': 1.0}),
-    (RING, 2.0, 1, 12, {}), (RING, 0.2, 1, 4, {'base': 'counting', 'policy': 'guided'}),
-    (STREETS, 8.0, 3, 60, {}), (STREETS, 2.0, 1, 1, {}), (HABIT, 1.0, 1, 20, {}),
-    (HABIT, 3.0, 1, 20, {'trust': 0.0}), (HABIT, 2.0, 1, 16, {'selection': 'exponential'}),
-    (FOUR, 2.0, 1, 30, {'selection': 'causal'}), (FOUR, 60.0, 1, 30, {}),
-    (COMPLETE, 2.0, 1, 24, {}), (RING, 0.0, 1, 8, {}),
-    (grid(5), 1.0, 1, choice.LONGEST, {'selection': LIVE}),
-    (grid(4), 8.0, 1, choice.LONGEST, {'selection': LIVE, 'trust': 1.0}),
-    (RING, 1.0, 2, choice.LONGEST, {'selection': LIVE})])
+    (grid(4), 3.0, 2, 24, {'trust': 1.0}), (HABIT, 1.0, 1, 20, {}), (RING, 0.0, 1, 8, {}),
+    (HABIT, 2.0, 1, 16, {'selection': 'exponential'}),
+    (RING, 1.0, 2, choice.LONGEST, {'selection': LIVE}),
+    *(pytest.param(*case, marks=pytest.mark.thorough) for case in (
+        (grid(5), 5.0, 1, 40, {}), (grid(5), 1.0, 1, 12, {}), (RING, 2.0, 1, 12, {}),
+        (RING, 0.2, 1, 4, {'base': 'counting', 'policy': 'guided'}), (STREETS, 8.0, 3, 60, {}),
+        (STREETS, 2.0, 1, 1, {}), (HABIT, 3.0, 1, 20, {'trust': 0.0}),
+        (FOUR, 2.0, 1, 30, {'selection': 'causal'}), (FOUR, 60.0, 1, 30, {}),
+        (COMPLETE, 2.0, 1, 24, {}), (grid(5), 1.0, 1, choice.LONGEST, {'selection': LIVE}),
+        (grid(4), 8.0, 1, choice.LONGEST, {'selection': LIVE, 'trust': 1.0})))])
 def test_what_is_taken_errs_least(chain, epsilon, k, length, settings):
     """By 30 walks of each robot, most of which the choice has not seen; all seeds are fixed."""
     privacy, settings = Privacy(epsilon, k), MechanismSettings(**settings)
@@ -173,7 +174,7 @@ def test_on_large_maps_it_compares_less(monkeypatch):
                                            'the map is large')
 
 
-@pytest.mark.parametrize('steps', [1, 10**4, 10**5])
+@pytest.mark.parametrize('steps', [1, 10**4])
 def test_fewer_and_shorter_walks_on_large_maps(steps, monkeypatch):
     monkeypatch.setattr(choice, '_STEPS', steps)
     chain = grid(5)

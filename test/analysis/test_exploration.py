@@ -45,16 +45,6 @@ def cells(exploration):
     return exploration.cells()
 
 
-def test_every_combination_is_there(exploration, cells):
-    assert {*cells} == {Place(8.0, 4.0, k, zoned) for k in (1, 2) for zoned in (False, True)}
-    for place, found in cells.items():
-        live = {('adaptive', 0), ('adaptive', 1)} | (
-            {('guided', 0), ('planned', 0)} if not place.zoned else set())
-        assert {(cell.mechanism, cell.late, cell.epsilon) for cell in found} == {
-            (*way, epsilon) for epsilon in GRID.epsilons
-            for way in {*live, ('causal, adaptive', None), ('exponential', None)}}
-
-
 @pytest.mark.parametrize('zoned', [False, True])
 @pytest.mark.parametrize('k', [1, 2])
 def test_the_best_is_that_of_calibrate(cells, k, zoned):

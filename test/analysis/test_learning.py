@@ -78,7 +78,9 @@ def worst_pair(learner, layout, window):
     return worst
 
 
-@pytest.mark.parametrize('layout', [(5,), (2, 3), (1, 4), (2, 1, 2), (1, 1, 1, 2)])
+@pytest.mark.parametrize('layout', [(2, 3), *(
+    pytest.param(layout, marks=pytest.mark.thorough) for layout in (
+        (5,), (1, 4), (2, 1, 2), (1, 1, 1, 2)))])
 @pytest.mark.parametrize('seconds', [Fraction(n, 2) for n in (0, 2, 3, 5, 6)])
 def test_every_change_during_some_seconds(layout, seconds):
     """

@@ -10,6 +10,7 @@ from in_process import CHAIN, ROOT, run_symdp
 import pytest
 from shared_data import shared
 from symdp_ros import Chain, Privacy
+from symdp_ros.analysis import choice, visits
 from symdp_ros.analysis.accuracy import robots
 from symdp_ros.analysis.calibration import Calibration, MECHANISMS
 from symdp_ros.analysis.choice import choose
@@ -26,8 +27,14 @@ SENSITIVE = 'symdp calibrate: this result is as sensitive as the word it is made
 
 
 @pytest.fixture(autouse=True)
-def few_rows(monkeypatch):
+def few_rows_and_walks(monkeypatch):
     monkeypatch.setattr(command, 'EPSILONS', EPSILONS)
+    monkeypatch.setattr(choice, '_ROUNDS', (20,))
+    monkeypatch.setattr(visits, '_WALKS', 8)
+    monkeypatch.setattr(visits, '_LEAST_WALKS', 4)
+    choice._compared.cache_clear()
+    yield
+    choice._compared.cache_clear()
 
 
 def calibrate(*arguments, columns='250'):
@@ -336,24 +343,23 @@ def test_the_parameters_of_each_row_make_the_chain_of_its_numbers():
     """A report that is several ticks apart needs `moves`, also where that is 1."""
     from argparse import Namespace
 
-    from symdp_ros.analysis.visits import VisitCalibration
     from symdp_ros.cli.parameter_file import parameters_of
     from symdp_ros.maps.graph import TransitionGraph
     from symdp_ros.words.sampling_settings import SamplingSettings
 
     ring = TransitionGraph({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
-    visits = VisitCalibration(ring, protect=6.0, stay=8.0, walks=32)
+    calibrated = visits.VisitCalibration(ring, protect=6.0, stay=8.0, walks=32)
     options = Namespace(self_loops=False, trust=0.8, protect=6.0, zones_file=None, stay=8.0)
     moves = set()
-    for period in visits.periods:
-        row = visits.row(period, 1.0, guess=False)
-        given = parameters_of(row.live, period, 1.0, options, visits.tick)
+    for period in calibrated.periods:
+        row = calibrated.row(period, 1.0, guess=False)
+        given = parameters_of(row.live, period, 1.0, options, calibrated.tick)
         sampling = SamplingSettings(given['sampling'], **{
             name: given[name] for name in ('period', 'protect', 'moves', 'stay', 'report_period')
             if name in given})
         live = row.live
-        wanted = visits.chain if live.report_period == visits.tick else visits.chain.every(
-            round(live.report_period), live.moves)
+        wanted = (calibrated.chain if live.report_period == calibrated.tick else
+                  calibrated.chain.every(round(live.report_period), live.moves))
         assert sampling.chain(ring) == wanted
         assert sampling.privacy(1.0, 1).adjacency == row.adjacency
         moves.add(given.get('moves', 0))
