@@ -562,7 +562,7 @@ ZONES_OUTPUT = replace(OUTPUT, default='', meaning='the file to write; if not gi
 CHECKED_EPSILON = Option('epsilon', float, 2.0, 'with --zones-file: the ε at which an adversary '
                          'guesses', least=0)
 WALKS = Option('walks', int, '', 'routes of each robot to average over (default: 200 in all, at '
-               'least 40 of each, and more where errors vary much)', least=2, unit='routes')
+               'least 40 of each)', least=2, unit='routes')
 LOG_WORD = Option('word', str, '',
                   'a log (stamp,symbol) to use instead of simulated routes: the result is then as '
                   'sensitive as the log', unit='file')

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
-from math import ceil, log
+from math import log
 from typing import Any
 
-from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, COUNTED, edges_of,
+from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, COUNTED,
                                          errors_of_robots, mean_stay, patrols)
 from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
@@ -39,7 +39,6 @@ MECHANISMS = (*LIVE, *LOGGED)
 
 _LARGEST_EPSILON = 60.0
 _TOLERANCE = 1e-3  # relative, of a solved ε
-_MOST_STEPS = 2 * 10**7  # symbols·edges, of the walks of one robot
 
 
 @dataclass(frozen=True)
@@ -83,11 +82,9 @@ class Calibration:
              if zones is None or {*choice.values()} & {*IN_ZONES}}
             for choices in (_live(delays), {name: CHOICES[name] for name in LOGGED}))
         self._word, self._walks = word, walks
-        self._robots = {'': chain} if robots is None or word is not None else dict(robots)
         self._words: dict[str, Sequence[Word]] = {
             name: check_walks(patrols(robot, length, walks))
-            for name, robot in self._robots.items()} if word is None else {'': [word]}
-        self._many = dict(self._words)  # where these are too few
+            for name, robot in (robots or {'': chain}).items()} if word is None else {'': [word]}
         self._counts: dict[tuple[str | None, ...], Counts] = {}  # of the words
         self._found: dict[str, dict[float, dict[str, Error]]] = {}  # by mechanism and ε
 
@@ -130,27 +127,10 @@ class Calibration:
             of_word = accuracy(mechanism, self._word)
             return {'': Error(of_word.mean / len(self._word),
                               of_word.standard_error / len(self._word))}
-        return _averaged(mechanism, self._words)
-
-    def _more_precise(self, name: str, epsilon: float, wanted: float) -> None:
-        """Average over more walks of those robots whose errors vary much; known ones are few."""
-        mechanism = self._mechanism(name, epsilon)
-        most = _MOST_STEPS // (self._length * edges_of(self._chain))
-        found, walks = self.errors(name, epsilon), dict.fromkeys(self._words, self._walks)
-        while True:  # a few walks may not show how much errors vary
-            words = {}
-            for robot, error in found.items():
-                count = min(most, ceil(walks[robot] * (error.standard_error / wanted)**2))
-                if count > 1.2 * walks[robot]:
-                    words[robot], walks[robot] = self._more_words(robot, most)[:count], count
-            if not words:
-                break
-            found |= _averaged(mechanism, words)
-
-    def _more_words(self, robot: str, count: int) -> Sequence[Word]:
-        if len(self._many[robot]) < count:
-            self._many[robot] = patrols(self._robots[robot], self._length, count)
-        return self._many[robot]
+        each = map(averaged, errors_of_robots(mechanism, [*self._words.values()],
+                                              without_luck=True))
+        return {robot: Error(min(max(found.error, 0.0), 1.0), found.standard_error)
+                for robot, found in zip(self._words, each, strict=True)}
 
     def epsilon_for(self, name: str, target: float, *, best: bool = False) -> float | None:
         """
@@ -191,22 +171,17 @@ class Calibration:
         return high
 
     def table(self, epsilons: Iterable[float], done: Callable[[str], None] = lambda text: None,
-              others: Iterable[Callable[[], None]] = (),
-              standard_error: float | None = None) -> dict[float, dict[str, Error]]:
+              others: Iterable[Callable[[], None]] = ()) -> dict[float, dict[str, Error]]:
         """
         Return ε → mechanism → expected error, of the robot on which it errs most.
 
         :param done: called with a few words after each of them, on any thread.
         :param others: what else is to be called, on this thread, while errors are simulated.
-        :param standard_error: about what it is to be at most: errors that vary more are averaged
-            over more walks, as far as that takes less than about a second for each robot.
         """
         names, epsilons = self.mechanisms(), list(epsilons)
 
         def find(name: str, epsilon: float) -> None:
             self.errors(name, epsilon)
-            if standard_error is not None and self._word is None:
-                self._more_precise(name, epsilon, standard_error)
             done(f'{name} at ε = {epsilon:g}')
 
         _two_at_a_time([*(('', other) for other in others),
@@ -246,13 +221,6 @@ class Calibration:
                                      trust=self._trust, **self._logged[name])
         mechanism.law.keep_counts(self._counts)
         return mechanism
-
-
-def _averaged(mechanism: Mechanism, words: Mapping[str, Sequence[Word]]) -> dict[str, Error]:
-    """Return the errors of a mechanism on each robot's words."""
-    each = map(averaged, errors_of_robots(mechanism, [*words.values()], without_luck=True))
-    return {robot: Error(min(max(found.error, 0.0), 1.0), found.standard_error)
-            for robot, found in zip(words, each, strict=True)}
 
 
 def _mean(error: Error) -> float:

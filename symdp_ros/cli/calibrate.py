@@ -35,7 +35,6 @@ from symdp_ros.options import (ADJACENCY, CALIBRATED_DELAY, CALIBRATED_EPSILON, 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
 _COMPARED_AT = 2.0         # the ε at which every robot is shown, and what auto takes
 _WALKS, _LEAST_WALKS = 220, 40  # of all robots together, and of each
-_STANDARD_ERROR = 0.015    # for which there are more walks
 _GUESSED = DEFAULT_POLICY  # the policy that the adversary observes
 _MOST_STEPS = 4 * 10**9    # at about a million per second
 _STEPS_OF_A_SYMBOL = 50    # besides one for each state
@@ -82,7 +81,6 @@ def run(options) -> int:
     length = options.length if word is None else len(word)
     walking = robots(chain, options.trust) if word is None else {}
     walks = options.walks or max(_LEAST_WALKS, _WALKS // max(1, len(walking)))
-    wanted = None if options.walks else _STANDARD_ERROR
     if word is None:
         _check_work(options, chain, walks)
     calibration = Calibration(chain, options.adjacency, length, word=word, walks=walks,
@@ -101,7 +99,7 @@ def run(options) -> int:
 
     console = Console(highlight=False, markup=False)
     source = (f'for the word of {printable(options.word)}' if word is not None
-              else f'averaged over {"" if options.walks else "at least "}{walks} walks')
+              else f'averaged over {walks} walks')
     console.print(f'{printable(options.chain_file)}: {len(chain)} states; {length} symbols, '
                   f'k = {options.adjacency}; {source}')
     if word is not None:
@@ -113,10 +111,8 @@ def run(options) -> int:
                   + len(EPSILONS) * (len(names) + (word is None))) as done:
         others = [partial(guess, epsilon) for epsilon in EPSILONS] + [
             lambda: taken.append(_taken(chain, privacy, length, delay, options))]
-        table = calibration.table(EPSILONS, done, others if word is None else [],
-                                  wanted)
-        if shown_at not in table:
-            calibration.table([shown_at], standard_error=wanted)
+        table = calibration.table(EPSILONS, done, others if word is None else [])
+        calibration.table([shown_at])
         needed = calibration.needed(options.target_error, done) if options.target_error else {}
     several = len(walking) > 1
     which = ', of the robot of fewest errors and of that of most' if several else ''

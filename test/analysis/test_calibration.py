@@ -234,20 +234,6 @@ def test_tables_are_the_same_whatever_runs_beside_them():
     assert tables[0][3.0]['live, adaptive'].mean == found.mean()
 
 
-def test_errors_that_vary_are_averaged_over_more_walks(monkeypatch):
-    """Held against many walks at once."""
-    walking, name = robots(FOUR, 0.8), 'live, adaptive'
-    monkeypatch.setattr(Calibration, 'mechanisms', lambda self: (name,))
-    calibration, few = (Calibration(FOUR, 1, 20, walks=40, robots=walking) for _ in range(2))
-    calibration.table([1.0], standard_error=0.012)
-    assert max(error.standard_error for error in few.errors(name, 1.0).values()) > 0.0135
-    many = map(averaged, errors_of_robots(by_name(name, FOUR, Privacy(1.0)), [
-        patrols(robot, 20, 200) for robot in walking.values()]))
-    for error, other in zip(calibration.errors(name, 1.0).values(), many, strict=True):
-        assert error.standard_error <= 0.0135
-        assert abs(error.mean - other.error) < 5 * (error.standard_error + other.standard_error)
-
-
 def test_what_runs_beside_a_table_may_fail():
     def fail():
         raise ValueError('so')
