@@ -226,7 +226,7 @@ def test_parameters_are_described_and_read_only(world, chain_file):
     ({'adjacency': 2**63 - 1}, 'it must be at most'),
     ({'period': 1e300, 'sampling': 'period'}, 'period is 1e+300: it must be at most 1e+09'),
     ({'use_sim_time': 1}, 'the node cannot be made'),
-    ({'message_type': './msg/X'}, 'is not found'),
+    ({'message_type': './msg/X'}, 'is no message type'),
     ({'message_type': 'std_msgs/msg/__name__'}, "has no message '__name__'"),
     ({'message_type': 'std_msgs/msg/UInt8'},
      "no value of the field 'data', a uint8, names a state"),
