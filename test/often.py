@@ -29,13 +29,15 @@ _OPTIONS = ['-n', '4', '--maxschedchunk', '2', '-q', '--no-header', '-p', 'no:ca
             '-m', 'not thorough']
 
 
-def suite(rounds, arguments, report, outcomes, failures):
+def suite(rounds, arguments, report, outcomes, failures, stack):
     """Run a suite some times; count its outcomes and the tests that fail."""
     for number in rounds:
         report.unlink(missing_ok=True)
-        done = subprocess.run(
+        done = subprocess.Popen(
             [sys.executable, '-m', 'pytest', *_OPTIONS, f'--junitxml={report}', *arguments],
             cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        stack.callback(done.terminate)  # where this program is ended before
+        output, _ = done.communicate()
         cases = ElementTree.parse(report).iter('testcase') if report.exists() else []
         failed = [f'{case.get("classname")}::{case.get("name")}' for case in cases
                   if case.find('failure') is not None or case.find('error') is not None]
@@ -43,9 +45,9 @@ def suite(rounds, arguments, report, outcomes, failures):
             failed = [f'pytest ended with status {done.returncode}']
         outcomes[not failed] += 1
         failures.update(failed)
-        print(f'round {number}: {done.stdout.splitlines()[-1]}', flush=True)
+        print(f'round {number}: {output.splitlines()[-1]}', flush=True)
         if failed:
-            print(done.stdout, flush=True)
+            print(output, flush=True)
 
 
 def main(count, *arguments) -> int:
@@ -61,7 +63,7 @@ def main(count, *arguments) -> int:
             stack.callback(lambda loop=loop: (loop.kill(), loop.wait()))
         suites = [Thread(target=suite, daemon=True, args=(
             range(first, int(count) + 1, 2), arguments, Path(folder, f'{first}.xml'), outcomes,
-            failures)) for first in (1, 2)]
+            failures, stack)) for first in (1, 2)]
         for thread in suites:
             thread.start()
         for thread in suites:
