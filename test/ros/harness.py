@@ -174,6 +174,7 @@ class World:
     def __init__(self, directory: Path):
         self.directory = directory
         self.runs, self._clients = [], {}
+        self._known = set()  # names of services whose nodes know their clients
         clear_ports()
         self._join()
         while not ALONE and self._company(0.5):  # another program's
@@ -207,6 +208,7 @@ class World:
         run = Run(self.domain, self.directory / f'{len(self.runs)}-{name}.log', name,
                   [*arguments, *given])
         self.runs.append(run)
+        self._known.clear()
         return run
 
     def privatizer(self, *arguments, wait=True, **parameters) -> Run:
@@ -261,18 +263,23 @@ class World:
         return statuses
 
     def client(self, service_type, name):
-        """Return the client of a service; made before the service, it is known to it early."""
+        """Return the client of a service."""
         if name not in self._clients:
             self._clients[name] = self.node.create_client(service_type, name)
         return self._clients[name]
 
     def _ready_client(self, service_type, name):
-        """Return the client of a service that is there and knows of it."""
-        new = name not in self._clients
+        """
+        Return the client of a service that is there and knows of it.
+
+        A client that was made before the service is no better known: the node learns of what reads
+        answers apart from what sends requests, and answers one whose reader it does not know.
+        """
         client = self.client(service_type, name)
         self.wait_until(client.service_is_ready, f'service {name}')
-        if new:
+        if name not in self._known:
             self._wait_until_known(name.rpartition('/')[0])
+            self._known.add(name)
         return client
 
     def _wait_until_known(self, node):

@@ -64,9 +64,6 @@ def node_here(place, chain_file):
 
 
 def start(world, place, chain_file, *arguments, wait=True, **more):
-    if '-r' not in arguments:
-        for name in ('release', 'status'):
-            world.client(Trigger, f'/log_release/{name}')
     run = world.start('log_release', *arguments, **given(place, chain_file, **more))
     if wait:
         run.wait_for('active')
@@ -217,9 +214,6 @@ def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file):
         (place / 'logs' / 'day.csv').write_text('stamp,symbol\n' + ''.join(
             f'{t},{symbol}\n' for t, symbol in enumerate(word)))
         with world_in(place) as world:
-            # Made before the node, which so knows them: what is lost would be asked for again.
-            for name in ('release', 'status'):
-                world.client(Trigger, f'/log_release/{name}')
             run = start(world, place, chain_file)
             answers = [world.trigger(f'/log_release/{name}').message
                        for name in ('release', 'release', 'status')]
