@@ -71,7 +71,8 @@ def _measure(effort):
     write_archive(source, routes)
     target = _free_again(directory / 'out.parquet')
     tasks = {'copy': lambda: copy(source, next(target)),
-             'online': lambda: _release(source, next(target), '--mechanism', 'causal'),
+             'online': lambda: _release(source, next(target), '--mechanism', 'causal',
+                                        '--policy', 'guided'),
              'offline': lambda: _release(source, next(target), '--mechanism', 'exponential',
                                          '--base', 'counting')}
     if not effort.quick:
