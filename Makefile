@@ -9,8 +9,9 @@ DURATION ?= 20
 EPSILON ?= 2.0
 MAP ?= config/depot.geojson
 ROBOTS ?= 1
-# Tests at a time. Half of their time is waiting, so this is twice the number of cores of a small machine.
-JOBS ?= 4
+# Tests at a time. More than half of their time is waiting, so this is three times the number of cores of
+# a small machine.
+JOBS ?= 6
 MINUTES ?= 10
 ROUNDS ?= 100
 

@@ -112,6 +112,7 @@ def test_in_zones_others_know_the_zone(exploration, cells):
     assert known[False] < 3 * 120 * 5
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures('all_walks')
 def test_it_is_the_same_in_other_processes():
     exploration = Exploration(RING, Grid((3.0,), (4.0,), (8.0,), (1, 2)))

@@ -10,6 +10,7 @@ import time
 from in_process import report, ROOT, run_symdp as symdp
 import pytest
 from shared_data import shared
+from symdp_ros.ros.process import own_network
 
 
 #: From the maps' own description: states, edges, out-degrees, period.
@@ -167,19 +168,21 @@ def test_demo(tmp_path):
     assert (tmp_path / 'routes.svg').read_text().count('<path') > 50
 
 
-def test_the_demo_ends_with_its_summary_when_it_is_interrupted(tmp_path):
+def test_a_demo_is_hidden_and_ends_with_its_summary_when_it_is_interrupted(tmp_path):
     """As by Ctrl-C, at the first table."""
     pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
     demo = subprocess.Popen(
         [sys.executable, '-m', 'symdp_ros.cli.main', 'demo', 'config/warehouse.chain.yaml',
          '--self-loops', '--policy', 'adaptive', '--duration', '500'], cwd=ROOT,
         stdout=(tmp_path / 'out').open('w'), stderr=subprocess.STDOUT,
-        env={**os.environ, 'ROS_DOMAIN_ID': '', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-             'FORCE_COLOR': '1', 'COLUMNS': '200'})
+        env={name: value for name, value in {
+            **os.environ, 'ROS_DOMAIN_ID': '', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+            'FORCE_COLOR': '1', 'COLUMNS': '200'}.items() if name != own_network.MARK})
     try:
         wait_for = time.monotonic() + 120
         while 'Ctrl-C' not in (tmp_path / 'out').read_text() and time.monotonic() < wait_for:
             time.sleep(0.1)
+        networks = {os.stat(f'/proc/{pid}/ns/net').st_ino for pid in ('self', demo.pid)}
         demo.send_signal(signal.SIGINT)
         assert demo.wait(120) == 0
     finally:
@@ -188,3 +191,5 @@ def test_the_demo_ends_with_its_summary_when_it_is_interrupted(tmp_path):
     assert 'share of private symbols that are wrong' in text and 'Traceback' not in text
     assert '6 states, 20 moves' in text and 'policy adaptive' in text
     assert '0\x1b[0m in the private route' in text and 'as a log' not in text
+    if own_network.may_isolate():
+        assert len(networks) == 2 and 'no other program of this machine sees the demo' in text

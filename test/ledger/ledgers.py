@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Ledgers for tests, and ways to damage them."""
+from contextlib import closing, contextmanager
 from fractions import Fraction
 import os
 import shutil
@@ -34,6 +35,14 @@ def make_ledger(path, charges=3, copy=None):
         if copy is not None:
             shutil.copytree(path.parent, copy)
             copy.joinpath(f'{path.name}-shm').unlink()
+
+
+@contextmanager
+def held(path):
+    """Let every charge of other processes wait until the end of the block."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as ledger:
+        ledger.execute('BEGIN IMMEDIATE')
+        yield
 
 
 def change(path, *statements):

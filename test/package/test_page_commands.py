@@ -23,6 +23,8 @@ PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md',
          *sorted(page for page in (ROOT / 'docs').rglob('*.md') if not page.is_symlink())]
 #: They start processes or look at the ROS graph: test/cli tries them.
 NOT_RUN = 'demo', 'doctor', 'topics', 'echo', 'call', 'warm-up'
+#: What a newcomer types first.
+FIRST_READ = 'README.md', 'docs/tutorial.md'
 #: Arguments of launch files besides parameters.
 LAUNCH = {'region', 'pose', 'params_file', 'processes'}
 #: What stands for files of the reader.
@@ -101,7 +103,9 @@ def world(reader, tmp_path, monkeypatch):
         yield shutil.copytree(reader[0], tmp_path / 'world')
 
 
-@pytest.mark.parametrize('page', WITH_SYMDP)
+@pytest.mark.parametrize('page', [
+    page if page in FIRST_READ else pytest.param(page, marks=pytest.mark.thorough)
+    for page in WITH_SYMDP])
 def test_commands_of_symdp_are_run(page, reader, world):
     if 'archives' in page:
         pyarrow = pytest.importorskip('pyarrow')

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The node `log_release` in a process of its own; live words on the same ledger."""
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from fractions import Fraction
 import os
 import re
 import signal
-import sqlite3
 import threading
 
 from harness import rclpy, wait_until, world_in
+from ledgers import held
 from lifecycle_msgs.msg import Transition
 import pytest
 from rclpy.context import Context
@@ -235,8 +235,7 @@ def release_begun(world, place, chain_file):
     run = start(world, place, chain_file)
     answer = world.begin_call('/log_release/release')
     world.wait_until(lambda: released(place), 'the first release')
-    with closing(sqlite3.connect(place / 'robots.ledger', isolation_level=None)) as ledger:
-        ledger.execute('BEGIN IMMEDIATE')
+    with held(place / 'robots.ledger'):
         assert len(released(place)) < MANY
         yield run, answer
 

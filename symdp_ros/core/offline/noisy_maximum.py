@@ -94,7 +94,8 @@ def _scores(counts: Counts, ratio: float, drawn: Mapping[int, int],
 
     With 2·width digits and correctly rounded ln and exp, what is computed is off by less than
     `slack`: ln U, ln m̂ and ln R are good to more than 1.9·width digits, and 1 − e^{−z} loses at
-    most another `width` of them, as z > 10^{−width} there.
+    most another `width` of them, as z ≥ 10^{−width} there; −ln z is off by less than z there where
+    z is smaller.
     """
     slack = Decimal(10)**(4 - width)
     log_two, log_ratio = Decimal(2).ln(), Decimal(ratio).ln()
@@ -115,7 +116,7 @@ def _largest(u: int, width: int, log_count: Decimal) -> Decimal:
     if u == 1 << width:
         return Decimal('Infinity')
     log_z = (-(Decimal(u) / (1 << width)).ln()).ln() - log_count  # U^{1/m} = e^{−z}
-    if log_z < -3 * width:  # e⁻³ < 1/10; z − z²/2 < 1 − e^{−z} < z
+    if log_z < -width * Decimal(10).ln():  # z < 10^{−width}; z − z²/2 < 1 − e^{−z} < z
         return -log_z
     return -(1 - (-log_z.exp()).exp()).ln()
 
