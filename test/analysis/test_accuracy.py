@@ -14,7 +14,7 @@ import pytest
 from refusals import refused
 from scipy.stats import binomtest
 from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
-                        replayable_random, SPLIT, words)
+                        replayable_random, SPLIT, thorough, words)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.analysis import accuracy as module
@@ -250,7 +250,7 @@ def test_patrols_move_by_the_chain():
         assert binomtest(count, n, BIASED.probabilities(state)[successor]).pvalue > ALPHA
 
 
-@pytest.mark.parametrize('delay', [0, 1, None])
+@pytest.mark.parametrize('delay', [0, thorough(1), None])
 def test_errors_without_luck_are_the_same_on_average_and_vary_less(delay):
     """Held against 20 draws of each word; all seeds are fixed."""
     mechanism = OnlineMechanism(grid(4), Privacy(2.0), policy='adaptive', delay=delay)

@@ -7,7 +7,7 @@ from math import exp, prod
 
 import pytest
 from refusals import refused
-from strategies import feasible_words, grid
+from strategies import feasible_words, grid, thorough
 from symdp_ros import ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy, expected_accuracy
 from symdp_ros.analysis.adversary import best_guess, best_guess_in_zones
@@ -44,7 +44,7 @@ def signals_and_chances(mechanism, word):
     return zip(every, map(float, law.exact_probabilities(word, every)))
 
 
-@pytest.mark.parametrize('name', ['four', 'across', 'habit', 'alone'])
+@pytest.mark.parametrize('name', ['four', thorough('across'), 'habit', thorough('alone')])
 def test_the_adversary_against_all_words_and_signals(name):
     """By Bayes' rule over all words that the robot can walk; 1,000 walks, a fixed seed."""
     chain, zones = ZONED[name]
