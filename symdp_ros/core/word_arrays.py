@@ -92,27 +92,48 @@ class WordBits:
         key = blake2b(self._key, digest_size=KEY_BYTES, salt=b'%d' % attempt).digest()
         return Cipher(algorithms.AES(key), mode).encryptor()
 
-    def fill(self, lengths: Ints, dtype: type[_Unsigned],
-             attempt: int = 0) -> npt.NDArray[_Unsigned]:
-        """
-        Return an integer for each symbol of words of these lengths, one word after another.
-
-        :param attempt: other integers for each number: for those that were rejected.
-        """
-        from cryptography.hazmat.primitives.ciphers import modes
-
+    def fill(self, lengths: Ints, dtype: type[_Unsigned]) -> npt.NDArray[_Unsigned]:
+        """Return an integer for each symbol of words of these lengths, one word after another."""
         from symdp_ros.core.draws import blocks
 
         each = _BLOCK // np.dtype(dtype).itemsize
-        size = _BLOCK * int((-(-lengths // each)).sum())
-        raw = np.empty(size + _MARGIN, np.uint8)
-        drawn: npt.NDArray[_Unsigned] = raw[:size].view(dtype)
-        if size:
-            counters = raw[:size].view('<u4').reshape(-1, 4)
-            blocks.number_blocks(self._names.view('<u4'), lengths, each, counters)
+        raw, counters = _room(int((-(-lengths // each)).sum()))
+        blocks.name_blocks(self._names.view('<u4'), lengths, each, counters)
+        drawn: npt.NDArray[_Unsigned] = self._encrypt(raw, 0).view(dtype)
+        return drawn[:blocks.close_up(drawn, lengths, each)]
+
+    def fill_again(self, drawn: npt.NDArray[_Unsigned], offsets: Ints,
+                   limit: int) -> tuple[Ints, npt.NDArray[_Unsigned]]:
+        """
+        Return other integers for those of `fill` that are above a limit.
+
+        :return: their places, ascending; integers, shape (attempts, places): in each column, one
+            that is not above the limit comes after others that are.
+        """
+        from symdp_ros.core.draws import blocks
+
+        each, places = _BLOCK // drawn.itemsize, np.flatnonzero(drawn > limit)
+        counters = np.empty((len(places), 4), '<u4')
+        inside = np.empty(len(places), np.int64)
+        blocks.name_blocks_at(self._names.view('<u4'), offsets, each, places, counters, inside)
+        attempts, left = [], np.arange(len(places))
+        while len(left):
+            raw, room = _room(len(left))
+            np.take(counters, left, 0, room, mode='clip')
+            others = np.empty(len(places), drawn.dtype)
+            others[left] = self._encrypt(raw, len(attempts) + 1).view(drawn.dtype).reshape(
+                -1, each)[np.arange(len(left)), inside[left]]
+            attempts.append(others)
+            left = left[others[left] > limit]
+        return places, np.array(attempts, drawn.dtype).reshape(len(attempts), len(places))
+
+    def _encrypt(self, raw: npt.NDArray[np.uint8], attempt: int) -> npt.NDArray[np.uint8]:
+        """Encrypt what `_room` has returned, in its place."""
+        from cryptography.hazmat.primitives.ciphers import modes
+
+        if size := len(raw) - _MARGIN:
             self._cipher(modes.ECB(), attempt).update_into(raw[:size], raw)
-            drawn = drawn[:blocks.close_up(drawn, lengths, each)]
-        return drawn
+        return raw[:size]
 
     def stream(self, word: int, skip: int = 0) -> RandomBits:
         """Return the bits of a word as a source; `skip`: so many of its bytes are used."""
@@ -123,6 +144,12 @@ class WordBits:
         if skip:
             stream.getrandbits(8 * skip)
         return stream
+
+
+def _room(blocks: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
+    """Return bytes for so many blocks, and the blocks as integers, shape (blocks, 4)."""
+    raw = np.empty(_BLOCK * blocks + _MARGIN, np.uint8)
+    return raw, raw[:_BLOCK * blocks].view('<u4').reshape(-1, 4)
 
 
 class _Stream:

@@ -87,6 +87,11 @@ class Given(WordBits):
             found.append(np.frombuffer(raw[:size].ljust(size, b'\0'), dtype))
         return np.concatenate(found)
 
+    def fill_again(self, drawn, offsets, limit):
+        places = np.flatnonzero(drawn > limit)
+        return places, np.array([self.fill(np.diff(offsets), drawn.dtype, attempt)[places]
+                                 for attempt in range(1, len(self._again) + 2)])
+
     def stream(self, word, skip=0):
         raw = self._words[word][skip:]
         return Tape(int.from_bytes(raw, 'little'), 8 * len(raw), Zeros())

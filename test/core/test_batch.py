@@ -331,19 +331,26 @@ def test_the_bits_are_aes_in_counter_mode_with_the_name_as_nonce(monkeypatch):
     names = np.arange(36, dtype=np.uint8).reshape(3, 12)
     bits = WordBits(names)
     assert asked == [32]
-    for attempt in range(3):
+    lengths, attempts = np.array([5, 0, 9]), []
+    for attempt in range(12):
         key, expected = blake2b(bytes(range(32)), digest_size=32,
                                 salt=str(attempt).encode()).digest(), []
-        for name, length in zip(names, (5, 0, 9)):
+        for name, length in zip(names, lengths):
             cipher = Cipher(algorithms.AES(key), modes.CTR(name.tobytes() + bytes(4)))
-            expected.append(cipher.encryptor().update(bytes(8 * length)))
-        lengths = np.array([5, 0, 9])
-        assert bits.fill(lengths, np.uint64, attempt).tobytes() == b''.join(expected)
-        assert bits.fill(2 * lengths, np.uint32, attempt).tobytes() == b''.join(expected)
-        assert bits[[2]].fill(lengths[2:], np.uint64, attempt).tobytes() == expected[2]
-        if attempt == 0:
-            assert bits.stream(2, 8).getrandbits(12) == int.from_bytes(
-                expected[2][8:10], 'little') >> 4
+            expected.append(cipher.encryptor().update(bytes(int(8 * length))))
+        attempts.append(expected)
+    assert bits.fill(lengths, np.uint64).tobytes() == b''.join(attempts[0])
+    assert bits.fill(2 * lengths, np.uint32).tobytes() == b''.join(attempts[0])
+    assert bits[[2]].fill(lengths[2:], np.uint64).tobytes() == attempts[0][2]
+    assert bits.stream(2, 8).getrandbits(12) == int.from_bytes(attempts[0][2][8:10], 'little') >> 4
+    for dtype, limit in (np.uint64, 2**63), (np.uint32, 2**30), (np.uint32, 2**32 - 1):
+        drawn = [np.frombuffer(b''.join(each), dtype) for each in attempts]
+        offsets = np.cumsum([0, *lengths]) * (8 // np.dtype(dtype).itemsize)
+        places, again = bits.fill_again(drawn[0].copy(), offsets, limit)
+        assert places.tolist() == [i for i, bits in enumerate(drawn[0]) if bits > limit]
+        for place, others in zip(places, again.T, strict=True):
+            taken = next(i for i, each in enumerate(drawn[1:]) if each[place] <= limit)
+            assert others.tolist()[:taken + 1] == [each[place] for each in drawn[1:taken + 2]]
     asked.clear()
     OnlineMechanism(FOUR, Privacy(1.0)).privatize_many([1, 2], [0, 2])
     assert asked == [32]

@@ -10,7 +10,7 @@ import numpy as np
 from symdp_ros.core.annotations import Ints, Number, Numbers, ShortInts
 from symdp_ros.core.compiled.compiling import compiled
 
-LANES = 4
+LANES = 6
 TABLE, IDENTITY, SEARCH = 0, 1, 2  # how the target of a symbol is found
 LAST, WEIGHT, CUT, OFFSET = range(4)  # columns of `rows`
 
@@ -36,9 +36,9 @@ def _search(aims: Numbers, starts: Numbers, known: Numbers, o: Number, s: Number
 
 
 @compiled
-def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, again: Numbers,
-           kind: int, aims: Numbers, starts: Numbers, known: Numbers, rows: Numbers,
-           targets: Numbers, start: int, at: Ints, states: Numbers, out: Numbers) -> bool:
+def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, places: Ints,
+           again: Numbers, kind: int, aims: Numbers, starts: Numbers, known: Numbers,
+           rows: Numbers, targets: Numbers, start: int, out: Numbers) -> None:
     """
     Draw one private symbol for each sensitive one, by the online mechanism.
 
@@ -48,7 +48,8 @@ def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, aga
     first     uint8 (total,) 1 where a word begins
     segments  int64 (LANES+1,)   lane l walks segments[l]:segments[l+1]
     raw       (total,)       one draw for each symbol
-    again     (total,)       another draw for each symbol, where the first is rejected
+    places    int64 (some,)  of the draws above the least limit, ascending
+    again     (attempts, some)   other draws for them, until one is not above it
     kind      TABLE: aims[o·(states+1) + s+1] is 1 + the edge to the target of s, 0 for none;
               SEARCH: the same in aims, where s+1 is among known[starts[o]:starts[o+1]], ascending;
               IDENTITY: the target of every known s is s (a complete chain; `rows` has one row)
@@ -56,12 +57,7 @@ def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, aga
                              and the first of its edges
     targets   (edges,)       where edges lead
     start                    the initial state
-    at        int64 (2,)     where to go on: (step, lane); what is left of both when done
-    states    (LANES,)       the previous private symbol of each lane
     out       uint32 (total,) is filled
-
-    Return whether all is drawn; if not, the place where both are rejected is in `at`: put another
-    draw into `again` there, leave all else as it is, and call once more.
     """
     number = raw.dtype.type
     one, none, initial = number(1), number(0), number(start)
@@ -69,12 +65,11 @@ def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, aga
     most = 0
     for lane in range(LANES):
         most = max(most, segments[lane + 1] - segments[lane])
-    begin = at[1]
-    here, ends = states.copy(), segments[1:].astype(np.uint64)
-    for i in range(at[0], most):
+    here, ends = np.zeros(LANES, raw.dtype), segments[1:].astype(np.uint64)
+    for i in range(most):
         for lane in range(LANES):
             x = np.uint64(segments[lane] + i)
-            if x >= ends[lane] or lane < begin:
+            if x >= ends[lane]:
                 continue
             o = initial if first[x] else here[lane]
             s = number(symbols[x] + 1)
@@ -86,11 +81,10 @@ def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, aga
                 aim = _search(aims, starts, known, o, s)
             drawn = raw[x]
             if drawn > rows[o, LAST]:
-                drawn = again[x]
-                if drawn > rows[o, LAST]:
-                    at[0], at[1] = i, lane
-                    states[:] = here
-                    return False
+                attempt, rejected = 0, np.searchsorted(places, np.int64(x))
+                while drawn > rows[o, LAST]:
+                    drawn = again[attempt, rejected]
+                    attempt += 1
             # No branch from here on depends on the symbol: all is drawn at the same cost.
             place = drawn // rows[o, WEIGHT]
             hit = number(drawn - place * rows[o, WEIGHT] >= rows[o, CUT]) & number(aim != none)
@@ -98,6 +92,3 @@ def online(symbols: ShortInts, first: Numbers, segments: Ints, raw: Numbers, aga
             edge += hit * (aim - one - edge)
             here[lane] = targets[edge]
             out[x] = here[lane]
-        begin = 0
-    at[0], at[1] = most, 0
-    return True

@@ -94,14 +94,7 @@ class OnlineBatch:
         lanes = kernel.LANES
         cuts = np.searchsorted(offsets, np.arange(1, lanes) * len(symbols) // lanes)
         segments = np.concatenate([[0], offsets[cuts], [len(symbols)]])
-        states, at = np.zeros(lanes, self._dtype), np.zeros(2, np.int64)
-        raw, again = (bits.fill(lengths, self._dtype, attempt) for attempt in range(2))
-        attempts: dict[int, int] = {}
-        while not kernel.online(
-                symbols, first, segments, raw, again, *self._aims, self._rows, self._targets,
-                initial, at, states, out.view(np.uint32)):
-            place = int(segments[at[1]] + at[0])
-            word = int(np.searchsorted(offsets, place, 'right')) - 1
-            attempts[place] = attempts.get(place, 1) + 1
-            again[place] = bits[word:word + 1].fill(
-                lengths[word:word + 1], self._dtype, attempts[place])[place - offsets[word]]
+        raw = bits.fill(lengths, self._dtype)
+        places, again = bits.fill_again(raw, offsets, int(self._rows[:, kernel.LAST].min()))
+        kernel.online(symbols, first, segments, raw, places, again, *self._aims, self._rows,
+                      self._targets, initial, out.view(np.uint32))
