@@ -84,7 +84,8 @@ def service(rounds: int = 7,
     :return: seconds a message; by contestant, how many messages all bursts lost; the rates that
         the sender reached, in messages a second, ascending.
     """
-    names = ['relay', 'privatizer', 'privatizer with a state file', 'control']
+    names = ['relay', 'privatizer', 'privatizer with a state file', 'privatizer, policy auto',
+             'control']
     topics = {name: f'n{i}' for i, name in enumerate(names)}
     count = round(RATE * duration)
     seconds, lost = {name: [] for name in names}, dict.fromkeys(names, 0)
@@ -112,19 +113,20 @@ def start(rounds: int = 7) -> Measured:
 
     Regions are published every 5 ms meanwhile.
     """
-    names = ['relay', 'privatizer', 'control']
+    names = ['relay', 'privatizer', 'privatizer, policy auto', 'control']
+    topics = {name: f'n{i}' for i, name in enumerate(names)}
     seconds = {name: [] for name in names}
     with _world() as world:
-        probe = world.probe(names)
+        probe = world.probe(topics.values())
         probe.call('publish_always', _REGIONS[0], _PERIOD)
         time.sleep(1.0)
         for number in range(rounds):
             for name in _turned(names, number):
-                probe.call('silent', name)
+                probe.call('silent', topics[name])
                 time.sleep(random.uniform(0.1, 0.2))
-                probe.ask('first', name)
+                probe.ask('first', topics[name])
                 begin = time.monotonic()
-                with world.nodes([name]):
+                with world.nodes([name], topics):
                     seconds[name].append(probe.answer() - begin)
     return Measured(seconds)
 
@@ -162,7 +164,8 @@ class _World:
             return [str(_HERE / 'relay.py'), 'events', '--ros-args']
         command = ['-m', 'symdp_ros.nodes.privatizer', '--ros-args', '-p',
                    f'chain_file:={_CHAIN}', '-p', f"initial_state:='{_REGIONS[0]}'",
-                   '-p', 'epsilon:=2.0']
+                   '-p', 'epsilon:=2.0',
+                   '-p', f'policy:={"auto" if "auto" in name else "guided"}']
         if 'state file' in name:
             command += ['-p', f'state_file:={self.directory / "word"}']
         return command

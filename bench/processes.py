@@ -62,13 +62,14 @@ ROWS = (
     Row('round-trip', ('node-round-trip',), _round_trip,
         'One message at a time goes from a third process through the node and back. The relay is '
         'rclpy alone, with the QoS, the executor and the loop of `privatizer`; it makes a message '
-        'of what it receives, and bytes of that, which `privatizer` spares itself. A second '
-        'relay, the control, shows what equal things make of each other.'),
+        'of what it receives, and bytes of that, which `privatizer` spares itself. Its policy is '
+        'guided. A second relay, the control, shows what equal things make of each other.'),
     Row('service', ('node-service-time', 'node-loss'), _service,
         'Bursts of 16,000 messages a second through each. Service time is the processor time of '
         "the node's process for each message, all its threads together; messages that do not "
-        'come back are counted.'),
+        'come back are counted. On this map `auto` takes adaptive.'),
     Row('start', ('node-start',), _start,
         'From the start of the process to the first message that comes out, while regions are '
-        "published every 5 ms; each start of `privatizer` against the median of the relay's."),
+        "published every 5 ms; each start of `privatizer` against the median of the relay's. With "
+        'policy auto the node first simulates what each policy errs.'),
 )

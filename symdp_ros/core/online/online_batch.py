@@ -8,7 +8,7 @@ from symdp_ros.core.online.response import Response
 from symdp_ros.core.online.targets import DENSE_STATES, SparseTargets, Targets
 from symdp_ros.core.word_arrays import chunks, WordBits
 
-_CHUNK = 1 << 18  # symbols drawn together: what they need stays in the cache
+_CHUNK = 1 << 19  # symbols drawn together
 
 
 class OnlineBatch:
