@@ -116,7 +116,8 @@ class WordBits:
         counters = np.empty((len(places), 4), '<u4')
         inside = np.empty(len(places), np.int64)
         blocks.name_blocks_at(self._names.view('<u4'), offsets, each, places, counters, inside)
-        attempts, left = [], np.arange(len(places))
+        attempts: list[npt.NDArray[_Unsigned]] = []
+        left = np.arange(len(places))
         while len(left):
             raw, room = _room(len(left))
             np.take(counters, left, 0, room, mode='clip')
