@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_it_ends_quietly(tmp_path, node, number):
     stub = tmp_path / 'rclpy' / '__init__.py'
     stub.parent.mkdir()
-    # Many steps, as an import is: Python sees a signal between two of them, so one that comes while
-    # a long sleep begins would wait for its end.
+    # Many steps, as an import is: Python sees a signal between two of them, so one that comes
+    # while a long sleep begins would wait for its end.
     stub.write_text("import time\nprint('importing', flush=True)\nwhile True: time.sleep(0.01)\n")
     process = subprocess.Popen(
         [sys.executable, '-m', f'symdp_ros.nodes.{node}'], stdout=subprocess.PIPE,

@@ -214,8 +214,8 @@ def without_times(text):
     """
     Blank times, counts that run with the time, and callers that came too early.
 
-    rclpy warns where a node does not know yet who waits for an answer: the harness, which then asks
-    again.
+    rclpy warns where a node does not know yet who waits for an answer: the harness, which then
+    asks again.
     """
     text = re.sub(r'.*RuntimeWarning: failed to send response.*\n.*\n', '', text)
     text = re.sub(r'\[\d+\.\d+\]', '[time]', text)
