@@ -46,9 +46,12 @@ def test_one_region_a_tick_once_the_delay_is_over(world, chain_file):
     private, statuses = world.listen(), world.diagnostics()
     publisher, time = world.publisher(), SimulatedTime(world)
     send(publisher, 'b')
-    for _ in range(6):
+    passed = 0
+    while len(private) < 3:  # a tick may be missed
         time.pass_quietly(0.5)
-    time.stand_until(lambda: len(private) == 3, 'the ticks but the last three')
+        passed += 1
+        assert passed < 100
+    assert passed >= 6, 'the last three ticks are held back'
     world.wait_until(lambda: any(values_of(status).get('delay') == '1.5 s'
                                  for status in statuses), 'a report')
     assert 'each private region leaves 1.5 s later' in run.log
