@@ -171,6 +171,15 @@ def test_a_short_log_does_not_set_a_smaller_unit(ledger):
     charge(ledger, loss(1, 60, length=10), 'c', budget=1.0)
 
 
+@pytest.mark.parametrize('kind, adjacency, seconds, sound', [
+    ('unit', 1, None, True), ('unit', 0, '30', True), ('unit', 0, None, False),
+    ('charge', 0, '30', False)])
+def test_no_symbol_is_counted_only_where_seconds_are(kind, adjacency, seconds, sound):
+    entry = Entry(1, kind, 'r1', adjacency=adjacency, sampling='period', period='1',
+                  seconds=seconds)
+    assert entry.is_sound() == sound
+
+
 @pytest.mark.parametrize('damaged', [0, -1, '10', 10.0, True, None, [10]])
 def test_a_damaged_length_is_none(damaged):
     entry = Entry(1, 'charge', 'r1', epsilon='1', adjacency=31, sampling='message',
