@@ -171,13 +171,15 @@ def test_a_short_log_does_not_set_a_smaller_unit(ledger):
     charge(ledger, loss(1, 60, length=10), 'c', budget=1.0)
 
 
-@pytest.mark.parametrize('kind, adjacency, seconds, sound', [
-    ('unit', 1, None, True), ('unit', 0, '30', True), ('unit', 0, None, False),
-    ('charge', 0, '30', False)])
-def test_no_symbol_is_counted_only_where_seconds_are(kind, adjacency, seconds, sound):
-    entry = Entry(1, kind, 'r1', adjacency=adjacency, sampling='period', period='1',
-                  seconds=seconds)
-    assert entry.is_sound() == sound
+@pytest.mark.parametrize('kind, columns, sound', [
+    ('unit', {'adjacency': 1}, True), ('unit', {'seconds': '30'}, True), ('unit', {}, False),
+    ('charge', {'adjacency': 1, 'period': '1', 'seconds': '30'}, True),
+    ('charge', {'period': '1', 'seconds': '30'}, False),
+    ('charge', {'adjacency': 1, 'period': '0'}, False),
+    ('charge', {'adjacency': 1, 'period': '1', 'seconds': '0'}, False),
+    ('charge', {'adjacency': 1, 'seconds': '30'}, False)])
+def test_what_a_sound_row_holds(kind, columns, sound):
+    assert Entry(1, kind, 'r1', sampling='period', **columns).is_sound() == sound
 
 
 @pytest.mark.parametrize('damaged', [0, -1, '10', 10.0, True, None, [10]])
