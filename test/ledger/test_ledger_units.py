@@ -177,9 +177,34 @@ def test_a_short_log_does_not_set_a_smaller_unit(ledger):
     ('charge', {'period': '1', 'seconds': '30'}, False),
     ('charge', {'adjacency': 1, 'period': '0'}, False),
     ('charge', {'adjacency': 1, 'period': '1', 'seconds': '0'}, False),
-    ('charge', {'adjacency': 1, 'seconds': '30'}, False)])
+    ('charge', {'adjacency': 1, 'seconds': '30'}, False),
+    *(('budget', {'description': json.dumps({'delta': delta})}, sound) for delta, sound in (
+        ('0.5', True), ('0', False), ('1', False), ('1.5', False))),
+    *(('budget', {'epsilon': epsilon}, False) for epsilon in ('1e5', '-1', '1/0', ' 1', '', 5))])
 def test_what_a_sound_row_holds(kind, columns, sound):
     assert Entry(1, kind, 'r1', sampling='period', **columns).is_sound() == sound
+
+
+def test_a_unit_that_was_set_counts_its_symbols():
+    account = Account('r1')
+    account.add(Entry(1, 'unit', 'r1', adjacency=3, sampling='message'))
+    assert account.unit == Unit(3, 'message')
+
+
+@pytest.mark.parametrize('spans', [[(5, 9), (2, 3)], [(2, 3), (5, 9)]])
+@pytest.mark.parametrize('moment', [2, 4, 9])
+def test_a_log_that_was_released_twice_lasts_from_its_first_to_its_last_stamp(spans, moment):
+    account = Account('r1')
+    for span in spans:
+        account.add_loss(loss(), 'a', {'a': span})
+    account.add_loss(loss(), 'b', {'b': (moment, moment)})
+    assert account.spent_at_once == 3
+
+
+@pytest.mark.parametrize('span', ['ab', [1], [1, '2'], [1.0, 2.0], {'1': 2}, None, 7])
+def test_a_damaged_span_is_none(span):
+    entry = Entry(1, 'charge', 'r1', description=json.dumps({'logs': {'a': span, 'b': [1, 2]}}))
+    assert entry.logs == {'a': None, 'b': (1, 2)}
 
 
 @pytest.mark.parametrize('damaged', [0, -1, '10', 10.0, True, None, [10]])
