@@ -201,6 +201,13 @@ def test_a_log_that_was_released_twice_lasts_from_its_first_to_its_last_stamp(sp
     assert account.spent_at_once == 3
 
 
+@pytest.mark.parametrize('repeats', [1, 2, 3])
+def test_a_change_in_every_repeat_costs_as_often(repeats):
+    account = Account('r1')
+    account.add_loss(replace(loss(), repeats=repeats), 'a', {'a': None})
+    assert (account.spent(), account.spent_by_all) == (1, repeats)
+
+
 @pytest.mark.parametrize('span', ['ab', [1], [1, '2'], [1.0, 2.0], {'1': 2}, None, 7])
 def test_a_damaged_span_is_none(span):
     entry = Entry(1, 'charge', 'r1', description=json.dumps({'logs': {'a': span, 'b': [1, 2]}}))
