@@ -71,5 +71,5 @@ ROWS = (
     Row('start', ('node-start',), _start,
         'From the start of the process to the first message that comes out, while regions are '
         "published every 5 ms; each start of `privatizer` against the median of the relay's. With "
-        'policy auto the node first simulates what each policy errs.'),
+        'policy auto, the node first simulates how often each policy errs.'),
 )

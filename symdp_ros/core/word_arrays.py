@@ -97,7 +97,7 @@ class WordBits:
         from symdp_ros.core.draws import blocks
 
         each = _BLOCK // np.dtype(dtype).itemsize
-        raw, counters = _room(int((-(-lengths // each)).sum()))
+        raw, counters = _empty_blocks(int((-(-lengths // each)).sum()))
         blocks.name_blocks(self._names.view('<u4'), lengths, each, counters)
         drawn: npt.NDArray[_Unsigned] = self._encrypt(raw, 0).view(dtype)
         return drawn[:blocks.close_up(drawn, lengths, each)]
@@ -119,8 +119,8 @@ class WordBits:
         attempts: list[npt.NDArray[_Unsigned]] = []
         left = np.arange(len(places))
         while len(left):
-            raw, room = _room(len(left))
-            np.take(counters, left, 0, room, mode='clip')
+            raw, blocks_left = _empty_blocks(len(left))
+            np.take(counters, left, 0, blocks_left, mode='clip')
             others = np.empty(len(places), drawn.dtype)
             others[left] = self._encrypt(raw, len(attempts) + 1).view(drawn.dtype).reshape(
                 -1, each)[np.arange(len(left)), inside[left]]
@@ -129,7 +129,7 @@ class WordBits:
         return places, np.array(attempts, drawn.dtype).reshape(len(attempts), len(places))
 
     def _encrypt(self, raw: npt.NDArray[np.uint8], attempt: int) -> npt.NDArray[np.uint8]:
-        """Encrypt what `_room` has returned, in its place."""
+        """Encrypt what `_empty_blocks` has returned, in its place."""
         from cryptography.hazmat.primitives.ciphers import modes
 
         if size := len(raw) - _MARGIN:
@@ -147,7 +147,7 @@ class WordBits:
         return stream
 
 
-def _room(blocks: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
+def _empty_blocks(blocks: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
     """Return bytes for so many blocks, and the blocks as integers, shape (blocks, 4)."""
     raw = np.empty(_BLOCK * blocks + _MARGIN, np.uint8)
     return raw, raw[:_BLOCK * blocks].view('<u4').reshape(-1, 4)

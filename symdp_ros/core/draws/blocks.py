@@ -7,7 +7,7 @@ from symdp_ros.core.compiled.compiling import compiled, inlined
 
 @inlined
 def _name_block(names: Numbers, word: int, i: int, counter: Numbers) -> None:
-    """Write the i-th block of a word: its name and i, whose bytes are in the order of networks."""
+    """Write the i-th counter block of a word: its name, then i, big-endian."""
     counter[0] = names[word, 0]
     counter[1] = names[word, 1]
     counter[2] = names[word, 2]
@@ -17,7 +17,7 @@ def _name_block(names: Numbers, word: int, i: int, counter: Numbers) -> None:
 @compiled
 def name_blocks(names: Numbers, lengths: Ints, each: int, counters: Numbers) -> None:
     """
-    Name the blocks of the symbols of all words.
+    Write the counter blocks (name of the word, number of the block) of all words.
 
     names     (words, 3)     uint32
     lengths   (words,)       symbols of each word
@@ -35,7 +35,7 @@ def name_blocks(names: Numbers, lengths: Ints, each: int, counters: Numbers) -> 
 def name_blocks_at(names: Numbers, offsets: Ints, each: int, places: Ints, counters: Numbers,
                    inside: Ints) -> None:
     """
-    Name the blocks of some symbols, one for each, as `name_blocks`.
+    Write the counter block of each of some symbols, as `name_blocks`.
 
     offsets   (words + 1,)   where words begin
     places    (count,)       of the symbols, ascending

@@ -94,8 +94,8 @@ def _scores(counts: Counts, ratio: float, drawn: Mapping[int, int],
 
     With 2·width digits and correctly rounded ln and exp, what is computed is off by less than
     `slack`: ln U, ln m̂ and ln R are good to more than 1.9·width digits, and 1 − e^{−z} loses at
-    most another `width` of them, as z ≥ 10^{−width} there; −ln z is off by less than z there where
-    z is smaller.
+    most another `width` of them, as z ≥ 10^{−width} there. Where z is smaller, −ln z is taken: it
+    is off by less than z.
     """
     slack = Decimal(10)**(4 - width)
     log_two, log_ratio = Decimal(2).ln(), Decimal(ratio).ln()
