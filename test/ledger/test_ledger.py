@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 
-from ledgers import change
+from ledgers import change, held
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError, LedgerError, Privacy
@@ -144,6 +144,14 @@ def test_a_ledger_that_another_process_begins_is_waited_for(ledger, tmp_path):
         another.execute('COMMIT')
         switched.result()
     assert database.execute('PRAGMA journal_mode').fetchone() == ('wal',)
+
+
+def test_who_reads_waits_for_no_charge(ledger, tmp_path):
+    charge(ledger)
+    path = tmp_path / 'robots.ledger'
+    with held(path), Ledger(path, create=False) as another:
+        assert another.spent('r1') == 1
+        assert not another.problems()
 
 
 def test_an_old_copy_put_back_is_noticed(tmp_path):

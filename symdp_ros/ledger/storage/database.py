@@ -125,13 +125,15 @@ class LedgerDatabase:
     def _open(self, create: bool) -> None:
         self._db.execute('PRAGMA cell_size_check = ON')
         self._db.execute('PRAGMA trusted_schema = OFF')
-        with self.transaction():
-            tables = {name for name, in self._db.execute('SELECT name FROM sqlite_master')}
+        if create and not self._tables():
+            with self.transaction():
+                if not self._tables():  # another process may have been faster
+                    self._make()
+        with self.snapshot():  # who only reads waits for no other process
+            tables = self._tables()
             if 'ledger' in tables:
                 check_version(self._db, self.name)
-            if not tables and create:
-                self._make()
-            elif not {'ledger', 'charges', 'files'} <= tables:
+            if not {'ledger', 'charges', 'files'} <= tables:
                 raise self._no_ledger()
             self._read_head()
         # Only now that it is known to be a ledger.
@@ -140,6 +142,9 @@ class LedgerDatabase:
         with suppress(OSError):
             os.chmod(self.path, 0o600)
         self._place = self._place_of_file()
+
+    def _tables(self) -> set[object]:
+        return {name for name, in self._db.execute('SELECT name FROM sqlite_master')}
 
     def _make(self) -> None:
         for statement in _SCHEMA.split(';')[:-1]:
