@@ -20,11 +20,12 @@ import zlib
 from symdp_ros.core.accounting import BOUNDS, Concentrated, epsilon_at
 from symdp_ros.errors import BudgetError, LedgerError, printable
 from symdp_ros.ledger.overlap import most_at_once, Span
-from symdp_ros.ledger.units import (ANY_CHANGE, as_decimal, as_rounded_text, as_text, Loss, Step,
-                                    Unit)
+from symdp_ros.ledger.units import (ANY_CHANGE, as_decimal, as_rounded_text, as_text, Loss,
+                                    MOST_DIGITS, Step, Unit)
 
 KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
-_AMOUNT = re.compile(r'\d{1,2000}(\.\d{1,2000}|/0*[1-9]\d{0,2000})?')
+_NUMBER = rf'\d{{1,{MOST_DIGITS}}}'
+_AMOUNT = re.compile(rf'{_NUMBER}(\.{_NUMBER}|/(?!0+$){_NUMBER})?')
 
 _OF_RELEASE = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'length', 'logs', 'taken')
 

@@ -43,7 +43,9 @@ from symdp_ros.core.accounting import Concentrated
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps.reports import as_fraction, symbols_during
 
-_EXACT = Context(prec=2000)  # any sum of any doubles, written out
+#: Of what a ledger stores, before and after the point: more than any sum of doubles needs.
+MOST_DIGITS = 2000
+
 _ROUGH = Context(prec=6)
 _DIGEST_SHOWN = 8  # characters
 _LONGEST = 24  # characters of a fraction that is shown
@@ -188,15 +190,17 @@ class Unit:
 
 
 def as_decimal(amount: Fraction) -> str | None:
-    """Return an amount as an exact decimal, or None if there is none."""
-    rest = amount.denominator
+    """Return an amount ≥ 0 as an exact decimal; None: there is none of at most `MOST_DIGITS`."""
+    rest, places = amount.denominator, 0
     for prime in (2, 5):
+        count = 0
         while rest % prime == 0:
-            rest //= prime
-    if rest != 1:
+            rest, count = rest // prime, count + 1
+        places = max(places, count)
+    if rest != 1 or places > MOST_DIGITS:
         return None
-    quotient = _EXACT.divide(Decimal(amount.numerator), Decimal(amount.denominator))
-    return f'{quotient.normalize(_EXACT):f}'
+    whole, part = divmod(amount.numerator * 10**places // amount.denominator, 10**places)
+    return f'{whole}.{part:0{places}}' if places else f'{whole}'
 
 
 def as_rounded_text(amount: Fraction) -> str:

@@ -78,6 +78,17 @@ def test_rho_of_a_short_log(ledger, bound, rho):
         assert account.counted == after
 
 
+def test_what_a_charge_would_count_is_what_it_counts(ledger):
+    """The first sets the unit; the second is for more changes."""
+    ledger.keep_budget('r1', 99.0, 'zcdp', 1e-6)
+    for k in (1, 4):
+        spend = lost(10, 'range', 100, k=k)
+        after = ledger.account('r1').counted_with(spend)
+        charge(ledger, spend, f'{k}')
+        account = ledger.account('r1')
+        assert account.counted == after == epsilon_at(account.rho, DELTA) < account.spent()
+
+
 def test_many_releases_add_up_to_less(ledger):
     ledger.keep_budget('r1', 20.0, 'zcdp', 1e-6)
     for i in range(100):

@@ -14,7 +14,7 @@ import pytest
 from refusals import refused
 from symdp_ros import BudgetError, Privacy
 from symdp_ros.core.accounting import epsilon_at
-from symdp_ros.ledger.accounts import Account, Entry, written
+from symdp_ros.ledger.accounts import Account, amount, Entry, rounded_up, written
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import most_at_once
 from symdp_ros.ledger.units import as_decimal, as_text, Loss, symbols_during, Unit
@@ -236,6 +236,27 @@ def test_amounts_that_are_too_long_are_rounded_up(ledger):
         assert other.problems() == [] and other.spent('r1') >= exact
 
 
+@pytest.mark.parametrize('denominator', [3, 7, 10**30 - 1, 10**30 + 1])
+def test_what_has_no_30_decimals_is_rounded_up(denominator):
+    rounded = rounded_up(Fraction(1, denominator))
+    assert 10**30 % rounded.denominator == 0
+    assert 0 < rounded - Fraction(1, denominator) < Fraction(1, 10**30)
+
+
+@pytest.mark.parametrize('base, power, has_decimal', [
+    (2, 2000, True), (2, 2001, False), (2, 2999, False), (5, 1291, True), (3, 1892, False)])
+def test_what_is_not_too_long_is_written_exactly(base, power, has_decimal):
+    exact = Fraction(1, base**power)
+    assert amount(written(exact)) == exact
+    assert (as_decimal(exact) is not None) == has_decimal
+
+
+def test_what_was_spent_besides_is_of_any_log(ledger):
+    ledger.set_spent('r1', Fraction('0.5'), 'test')
+    account = ledger.account('r1')
+    assert account.spent_by_one == account.spent_at_once == account.spent('any') == Fraction('0.5')
+
+
 def test_the_same_visit_every_day(ledger):
     """One visit costs what its log has spent, at most; in every log, the sum."""
     charge(ledger, loss(1, 31, 'period', 1, seconds=30), 'monday')
@@ -311,6 +332,17 @@ def test_archives_that_are_charged_as_one(ledger):
         'same visit every day), ε = 3000')
     ledger.set_spent('r1', Fraction('1.5'), 'test')
     assert 'every day), at least ε = 3000.5' in ledger.account('r1').repeated_text
+
+
+def test_two_words_are_several(ledger):
+    for log in 'ab':
+        charge(ledger, loss(), log)
+    assert ledger.account('r1').repeated_text.startswith('such a change in one of its 2 logs ')
+
+
+def test_routes_are_counted_in_each_part_of_an_archive(ledger):
+    charge(ledger, replace(loss(sampling='archive'), repeats=20, routes=3), 'walks.parquet')
+    assert 'one of its 60 routes' in ledger.account('r1').repeated_text
 
 
 def test_logs_that_show_the_same_time(ledger):
