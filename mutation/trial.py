@@ -245,7 +245,7 @@ def _baseline(items, file):
 
     signal.signal(signal.SIGVTALRM, too_long)
     tests = list(items.values())
-    caches = [each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)]
+    caches = _all_of(_lru_cache_wrapper)
     for item, following in zip(tests, [*tests[1:], None]):
         for cache in caches:  # else a test reaches what an earlier one has not
             cache.cache_clear()
@@ -293,11 +293,16 @@ def end_with_parent():
 def functions_of(path):
     """Return the functions that were made of a file, by `_key` of their code."""
     found = defaultdict(list)
-    gc.unfreeze()  # what is frozen, as in test/conftest.py, is not listed
-    for each in gc.get_objects():
-        if isinstance(each, FunctionType) and each.__code__.co_filename == str(path):
+    for each in _all_of(FunctionType):
+        if each.__code__.co_filename == str(path):
             found[_key(each.__code__)].append(each)
     return found
+
+
+def _all_of(kind):
+    gc.unfreeze()  # what is frozen, as in test/conftest.py, is not listed
+    # isinstance() asks an object for its class: a weak proxy of what is gone raises an error.
+    return [each for each in gc.get_objects() if type(each) is kind]
 
 
 def _key(code):

@@ -21,7 +21,8 @@ assert main(['warm-up']) == 0
 
 def compiled():
     return {(loop.py_func.__qualname__, str(kinds)) for loop in gc.get_objects()
-            if isinstance(loop, Dispatcher) and loop.py_func.__module__.startswith('symdp_ros')
+            if issubclass(type(loop), Dispatcher)
+            and loop.py_func.__module__.startswith('symdp_ros')
             for kinds in loop.signatures}
 
 
