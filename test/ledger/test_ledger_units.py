@@ -173,16 +173,19 @@ def test_a_short_log_does_not_set_a_smaller_unit(ledger):
 
 @pytest.mark.parametrize('kind, columns, sound', [
     ('unit', {'adjacency': 1}, True), ('unit', {'seconds': '30'}, True), ('unit', {}, False),
-    ('charge', {'adjacency': 1, 'period': '1', 'seconds': '30'}, True),
+    ('charge', {'adjacency': 1, 'period': '0.1', 'seconds': '0.5'}, True),
     ('charge', {'period': '1', 'seconds': '30'}, False),
     ('charge', {'adjacency': 1, 'period': '0'}, False),
     ('charge', {'adjacency': 1, 'period': '1', 'seconds': '0'}, False),
     ('charge', {'adjacency': 1, 'seconds': '30'}, False),
     *(('budget', {'description': json.dumps({'delta': delta})}, sound) for delta, sound in (
         ('0.5', True), ('0', False), ('1', False), ('1.5', False))),
-    *(('budget', {'epsilon': epsilon}, False) for epsilon in ('1e5', '-1', '1/0', ' 1', '', 5))])
+    *(('budget', {'epsilon': epsilon}, False) for epsilon in ('1e5', '-1', '1/0', ' 1', '', 5)),
+    *(('spent', {text: b''}, False) for text in (
+        'subject', 'settings', 'description', 'sampling', 'made', 'lengths', 'log_id'))])
 def test_what_a_sound_row_holds(kind, columns, sound):
-    assert Entry(1, kind, 'r1', sampling='period', **columns).is_sound() == sound
+    entry = Entry(1, kind, 'r1', sampling='period')
+    assert replace(entry, **columns).is_sound() == sound
 
 
 def test_a_unit_that_was_set_counts_its_symbols():
