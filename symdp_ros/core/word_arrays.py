@@ -167,10 +167,10 @@ class _Stream:
 
 
 def chunks(offsets: Ints, size: int) -> Iterator[slice]:
-    """Yield slices of words that hold about `size` symbols each."""
+    """Yield slices of words that hold at most `size` symbols, or one word, each."""
     begin, words = 0, len(offsets) - 1
     while begin < words:
         end = int(np.searchsorted(offsets, offsets[begin] + size, 'right')) - 1
-        end = min(max(end, begin + 1), words)
+        end = max(end, begin + 1)
         yield slice(begin, end)
         begin = end

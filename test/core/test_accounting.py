@@ -156,3 +156,10 @@ def test_very_much(rho):
     epsilon = epsilon_at(Fraction(rho), Fraction(1, 10**6))
     assert epsilon > Fraction(rho) and epsilon / Fraction(rho) < Fraction('1.0000002')
     assert isfinite(float(epsilon / Fraction(rho)))
+
+
+def test_a_loss_that_is_repeated():
+    """Changing j symbols in each of m words is changing j·m of them."""
+    loss = Concentrated(Fraction(1, 3), Fraction(1, 7))
+    assert loss.repeated(5) == Concentrated(Fraction(5, 3), Fraction(25, 7))
+    assert loss.repeated(5).rho(2) == loss.rho(10)

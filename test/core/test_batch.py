@@ -21,6 +21,7 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, fl
                         grid, privacies, replayable_random, sharp, thorough)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
+from symdp_ros.core.draws import blocks
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.passes import kernels
 from symdp_ros.core.offline.reachable import LoopSizes
@@ -28,7 +29,7 @@ from symdp_ros.core.online import online_batch
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.registry import DEFAULT_TRUST, POLICIES
-from symdp_ros.core.word_arrays import WordBits
+from symdp_ros.core.word_arrays import chunks, WordBits
 
 ALPHA = 1e-6
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
@@ -275,6 +276,26 @@ def test_bad_arrays(make, symbols, offsets, error):
         make(FOUR, Privacy(1.0)).privatize_many(np.array(symbols), offsets)
 
 
+def test_more_words_than_are_drawn_together():
+    """Each is drawn as if it stood alone."""
+    lengths = [400_000, 3, 300_000, 0, 5]
+    mechanism = OnlineMechanism(FOUR, Privacy(1.0))
+    symbols, offsets = np.zeros(sum(lengths), int), np.cumsum([0, *lengths])
+    bits = WordBits(len(lengths))
+    out = mechanism.privatize_many(symbols, offsets, bits)
+    for i, (begin, end) in enumerate(pairwise(offsets)):
+        alone = mechanism.privatize_many(symbols[begin:end], [0, end - begin], bits[[i]])
+        assert (out[begin:end] == alone).all()
+
+
+def test_chunks_hold_as_many_words_as_fit():
+    for lengths, size, ends in (([2, 2, 2, 3, 2], 5, [2, 4, 5]), ([9, 9, 0, 9], 5, [1, 2, 3, 4]),
+                                ([0, 0, 5, 0, 1], 5, [4, 5]), ([], 5, []), ([3], 5, [1])):
+        found = list(chunks(np.cumsum([0, *lengths]), size))
+        assert [each.stop for each in found] == ends
+        assert [each.start for each in found] == [0, *ends][:-1]
+
+
 def test_lists_of_unequal_length():
     with refused(ConfigurationError, setting='symbols'):
         OnlineMechanism(FOUR, Privacy(1.0)).privatize_many([[0], [1, 2]], [0, 1])
@@ -343,17 +364,39 @@ def test_the_bits_are_aes_in_counter_mode_with_the_name_as_nonce(monkeypatch):
     assert bits.fill(2 * lengths, np.uint32).tobytes() == b''.join(attempts[0])
     assert bits[[2]].fill(lengths[2:], np.uint64).tobytes() == attempts[0][2]
     assert bits.stream(2, 8).getrandbits(12) == int.from_bytes(attempts[0][2][8:10], 'little') >> 4
-    for dtype, limit in (np.uint64, 2**63), (np.uint32, 2**30), (np.uint32, 2**32 - 1):
+    some = [int(each) for attempt in attempts[:2]
+            for each in np.frombuffer(b''.join(attempt), np.uint64) if each > 2**62]
+    for dtype, limit in (*((np.uint64, each) for each in some), (np.uint64, 2**63),
+                         (np.uint32, 2**30), (np.uint32, 2**32 - 1)):
         drawn = [np.frombuffer(b''.join(each), dtype) for each in attempts]
         offsets = np.cumsum([0, *lengths]) * (8 // np.dtype(dtype).itemsize)
         places, again = bits.fill_again(drawn[0].copy(), offsets, limit)
         assert places.tolist() == [i for i, bits in enumerate(drawn[0]) if bits > limit]
+        most = 0
         for place, others in zip(places, again.T, strict=True):
-            taken = next(i for i, each in enumerate(drawn[1:]) if each[place] <= limit)
-            assert others.tolist()[:taken + 1] == [each[place] for each in drawn[1:taken + 2]]
+            taken = next(i for i, each in enumerate(drawn[1:], 1) if each[place] <= limit)
+            assert others.tolist()[:taken] == [each[place] for each in drawn[1:taken + 1]]
+            most = max(most, taken)
+        assert len(again) == most
     asked.clear()
     OnlineMechanism(FOUR, Privacy(1.0)).privatize_many([1, 2], [0, 2])
     assert asked == [32]
+
+
+def test_blocks_are_numbered_from_the_most_significant_byte():
+    names = np.arange(12, dtype=np.uint8)
+    numbers = [0, 1, 255, 256, 0x1234, 0x12345, 0x1234567, 0x7fffffff]
+    counters, inside = np.empty((len(numbers), 4), '<u4'), np.empty(len(numbers), np.int64)
+    blocks.name_blocks_at(names.view('<u4').reshape(1, 3), np.array([0, 2**33]), 2,
+                          2 * np.array(numbers) + 1, counters, inside)
+    assert [each.tobytes() for each in counters] == [
+        names.tobytes() + number.to_bytes(4, 'big') for number in numbers]
+    assert inside.tolist() == [1] * len(numbers)
+
+
+def test_a_key_is_drawn_from_the_random_numbers_of_a_test():
+    found = {WordBits.of_numbers(1, Random(seed)).stream(0).getrandbits(64) for seed in range(9)}
+    assert len(found) == 9
 
 
 def test_words_without_names_are_numbered():

@@ -6,6 +6,7 @@ from itertools import product
 
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
 import pytest
 from refusals import refused
 from strategies import chains
@@ -91,3 +92,20 @@ def test_large_chains_are_worked_on_in_parts():
     for one, other in zip(whole, parts, strict=True):
         assert one.tolist() == other.tolist()
     assert whole[2][0].tolist() == RING.every(3, 2).edge_probabilities().tolist()
+
+
+def test_a_model_that_leads_nowhere_moves_as_the_chain():
+    """In the row of 'a' alone, the second model has no move; else it moves on for sure."""
+    offsets, targets = RING.csr()
+    rows = [RING.states.index(s) for s in 'abcd']
+    chain, other = RING.edge_probabilities(), np.zeros(len(targets))
+    for row, after in zip(rows[1:], (*rows[2:], rows[0]), strict=True):
+        other[offsets[row]:offsets[row + 1]] = targets[offsets[row]:offsets[row + 1]] == after
+    ends, places, (found, of_other) = between_reports(
+        RING.states, offsets, targets, np.array([chain, other]), 1, 1)
+    assert found.tolist() == [0.5] * 8
+    for row, state in zip(rows, 'abcd', strict=True):
+        expected = {row: 0.5, rows[1]: 0.5} if state == 'a' else {
+            row: 0.0, rows[(rows.index(row) + 1) % 4]: 1.0}
+        some = slice(ends[row], ends[row + 1])
+        assert dict(zip(places[some].tolist(), of_other[some].tolist(), strict=True)) == expected

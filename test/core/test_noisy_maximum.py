@@ -5,9 +5,9 @@ from collections import Counter
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
-from math import comb, exp, expm1, inf, log, log1p
+from math import comb, exp, expm1, inf, log, log1p, log2
 
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 import numpy as np
 from offline_checks import assert_drawn, assert_private, distance
@@ -100,8 +100,8 @@ def test_middling_counts(first, second, ratio):
 def test_huge_counts(bits, ratio):
     """Of one distance, 1/m; of one word and m others, ∫ (1−x/R)^m dx in closed form."""
     m = 2**bits
-    assert log_probabilities(counts_of([0, m]), ratio)[1] == pytest.approx(
-        -bits * log(2), rel=1e-13, abs=1e-9)
+    none, all_ = log_probabilities(counts_of([0, m]), ratio)
+    assert none == -inf and all_ == pytest.approx(-bits * log(2), rel=1e-13, abs=1e-9)
     nearest, others = log_probabilities(counts_of([1, m]), ratio)
     if ratio == 1:
         tail = -inf
@@ -123,6 +123,17 @@ def test_probabilities_sum_to_one(n, symbols, epsilon):
     counts = counts_of(counts)
     total = np.exp(log_probabilities(counts, exp(epsilon / 2)) + counts.log).sum()
     assert total == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize('v', [-1e-12, -1e-5, -0.3, -0.69, -0.71, -1.0, -30.0, -700.0])
+def test_logarithms_of_differences(v):
+    with localcontext() as context:
+        context.prec = 400
+        exact = (1 - Decimal(v).exp()).ln()
+        hazard = float((-exact).ln())
+    assert noisy_maximum._log_one_minus_exp(np.array([v])) == pytest.approx(
+        [float(exact)], rel=1e-14)
+    assert noisy_maximum._log_hazard(np.array([v])) == pytest.approx([hazard], rel=1e-13)
 
 
 @pytest.mark.parametrize('n, symbols', [(1, 3), (20, 2), (60, 5), (300, 43)])
@@ -187,7 +198,7 @@ def test_the_ends_of_a_score(m, distance, ratio, u):
     """What is computed encloses the score at any U between, closely."""
     counts = counts_of([0] * distance + [m])
     m = Fraction(counts.mantissa[distance]) * 2**int(counts.exponent[distance])
-    for width in 32, 64:
+    for width in 32, 64, 128:
         with localcontext() as context:
             context.prec = 2 * width
             low, high = noisy_maximum._scores(counts, ratio, {distance: u}, width)
@@ -200,6 +211,47 @@ def test_the_ends_of_a_score(m, distance, ratio, u):
             assert exact <= high[distance] and Fraction(high[distance]) <= Fraction(exact) + slack
         else:
             assert high[distance] == Decimal('Infinity')
+
+
+@given(st.integers(1, 20), st.floats(1, 10), st.integers(0, 2**32 - 1),
+       st.tuples(*[st.integers(0, 2**32 - 1)] * 2))
+def test_scores_that_are_close_draw_more_bits(m, ratio, u, more):
+    """One word at 0, m at 1: the first bits of both U are chosen to score the same."""
+    with localcontext() as context:
+        context.prec = 60
+        same = -(score(1, 0, ratio, u + Decimal('0.5'), 32) + Decimal(ratio).ln())
+        other = int((1 - same.exp())**m * 2**32)
+    (low, high), (other_low, other_high) = (
+        [score(count, d, ratio, (first << 32) + bits + end, 64) for end in (0, 1)]
+        for d, (count, first, bits) in enumerate(zip((1, m), (u, other), more, strict=True)))
+    assume(low > other_high or other_low > high)
+    assert draw_distance(counts_of([1, m]), ratio, Bits(u, other, *more)) == (low < other_low)
+
+
+@given(st.lists(st.integers(0, 2**64) | st.integers(0, 300).map(lambda i: 2**i), min_size=1,
+                max_size=5).filter(any), st.floats(1, 2.0**40), st.data())
+def test_what_is_left_out_is_far_behind(numbers, ratio, data):
+    """Rough scores are off by far less than 1/2: for the smallest U, too."""
+    counts = counts_of(numbers)
+    drawn = {d: data.draw(st.integers(0, 2**32 - 1) | st.integers(0, 9))
+             for d in counts.present.tolist()}
+    rough = noisy_maximum._rough_scores(counts, ratio, np.array([*drawn.values()]))
+    with localcontext() as context:
+        context.prec = 64
+        exact = noisy_maximum._scores(counts, ratio, drawn, 32)
+    for ends, expected in zip(rough, exact, strict=True):
+        assert ends == pytest.approx([float(end) for end in expected.values()], rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize('length, most, per_symbol', [
+    (1, 1, Fraction(1, 10)), (10, 3, Fraction(1)), (7, 4, Fraction(56)), (30, 43, Fraction(200))])
+def test_the_reserve(length, most, per_symbol):
+    """5·θ·(1 + L), L = n·(ln N + ln R), ln R = ε/2k ≤ 40·ln 2; or a little more."""
+    theta = Fraction(1, 2**50)
+    found = float(rounding_reserve(theta, length, most, per_symbol) / (5 * theta))
+    log_ratio = min(float(per_symbol / 2), 40 * log(2))
+    assert 1 + length * (log(most) + log_ratio) <= found
+    assert found <= 1 + length * (log2(most) + 1 + log_ratio + 0.3)
 
 
 @pytest.mark.parametrize('epsilon, adjacency', [

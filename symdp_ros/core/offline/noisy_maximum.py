@@ -110,11 +110,7 @@ def _scores(counts: Counts, ratio: float, drawn: Mapping[int, int],
 
 
 def _largest(u: int, width: int, log_count: Decimal) -> Decimal:
-    """Return −ln(1 − U^{1/m}) for U = u / 2^width."""
-    if u == 0:
-        return Decimal(0)
-    if u == 1 << width:
-        return Decimal('Infinity')
+    """Return −ln(1 − U^{1/m}) for U = u / 2^width: of 0, it is 0; of 1, infinity."""
     log_z = (-(Decimal(u) / (1 << width)).ln()).ln() - log_count  # U^{1/m} = e^{−z}
     if log_z < -width * Decimal(10).ln():  # z < 10^{−width}; z − z²/2 < 1 − e^{−z} < z
         return -log_z
