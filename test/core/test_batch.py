@@ -364,10 +364,7 @@ def test_the_bits_are_aes_in_counter_mode_with_the_name_as_nonce(monkeypatch):
     assert bits.fill(2 * lengths, np.uint32).tobytes() == b''.join(attempts[0])
     assert bits[[2]].fill(lengths[2:], np.uint64).tobytes() == attempts[0][2]
     assert bits.stream(2, 8).getrandbits(12) == int.from_bytes(attempts[0][2][8:10], 'little') >> 4
-    some = [int(each) for attempt in attempts[:2]
-            for each in np.frombuffer(b''.join(attempt), np.uint64) if each > 2**62]
-    for dtype, limit in (*((np.uint64, each) for each in some), (np.uint64, 2**63),
-                         (np.uint32, 2**30), (np.uint32, 2**32 - 1)):
+    for dtype, limit in (np.uint64, 2**63), (np.uint32, 2**30), (np.uint32, 2**32 - 1):
         drawn = [np.frombuffer(b''.join(each), dtype) for each in attempts]
         offsets = np.cumsum([0, *lengths]) * (8 // np.dtype(dtype).itemsize)
         places, again = bits.fill_again(drawn[0].copy(), offsets, limit)
@@ -381,6 +378,14 @@ def test_the_bits_are_aes_in_counter_mode_with_the_name_as_nonce(monkeypatch):
     asked.clear()
     OnlineMechanism(FOUR, Privacy(1.0)).privatize_many([1, 2], [0, 2])
     assert asked == [32]
+
+
+def test_a_draw_at_the_limit_is_taken():
+    bits, lengths, offsets = WordBits(1, bytes(32)), np.array([1]), np.array([0, 1])
+    drawn = bits.fill(lengths, np.uint64)
+    _, again = bits.fill_again(drawn, offsets, int(drawn[0]) - 1)
+    for limit, attempts in (int(again[-1, 0]), again.tolist()), (int(drawn[0]), []):
+        assert bits.fill_again(drawn, offsets, limit)[1].tolist() == attempts
 
 
 def test_blocks_are_numbered_from_the_most_significant_byte():
