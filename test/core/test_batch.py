@@ -29,9 +29,10 @@ from symdp_ros.core.online import online_batch
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.registry import DEFAULT_TRUST, POLICIES
-from symdp_ros.core.word_arrays import chunks, WordBits
+from symdp_ros.core.word_arrays import checked, chunks, WordBits
 
 ALPHA = 1e-6
+ONE_WAY = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'd'], 'd': ['d', 'c']}, 'a')
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 for_all_policies = pytest.mark.parametrize('policy', POLICIES)
 
@@ -102,10 +103,18 @@ def test_rejected_draws_are_replaced_however_many_there_are(words, attempts):
         ['s1', 's1', 's1', 's1', 's1', 's1', 's1'] for _ in range(words)]
 
 
-@pytest.mark.parametrize('epsilon, lookup', [(0.5, 'table'), (5.0, 'search')],
-                         indirect=['lookup'])
+def test_the_last_integer_that_counts_is_taken_after_others():
+    total = 3 * responses([3], Privacy(1.0))[1][3].total
+    last = np.array([(2**32 - 1) // total * total - 1], np.uint32).tobytes()
+    bits = Given([b'\xff' * 4], [b'\xff' * 4, last])
+    assert privatized(OnlineMechanism(all_to_all(3), Privacy(1.0)), [[None]], bits) == [['s2']]
+
+
+@pytest.mark.parametrize('epsilon, lookup', [
+    thorough(0.5, 'table'), (5.0, 'table'), (5.0, 'search')], indirect=['lookup'])
 @for_all_policies
-@pytest.mark.parametrize('chain', sharp(CHAINS, 'four', 'complete'))
+@pytest.mark.parametrize('chain', sharp({**CHAINS, 'one way': ONE_WAY}, 'four', 'complete',
+                                        'one way'))
 def test_words_are_drawn_from_the_product(chain, policy, epsilon, lookup):
     """A chi-square test of all outputs of all words; α = 1e-6: as often of each word, or less."""
     mechanism = OnlineMechanism(chain, Privacy(epsilon, 2), policy=policy,
@@ -277,15 +286,14 @@ def test_bad_arrays(make, symbols, offsets, error):
 
 
 def test_more_words_than_are_drawn_together():
-    """Each is drawn as if it stood alone."""
-    lengths = [400_000, 3, 300_000, 0, 5]
-    mechanism = OnlineMechanism(FOUR, Privacy(1.0))
-    symbols, offsets = np.zeros(sum(lengths), int), np.cumsum([0, *lengths])
-    bits = WordBits(len(lengths))
-    out = mechanism.privatize_many(symbols, offsets, bits)
-    for i, (begin, end) in enumerate(pairwise(offsets)):
-        alone = mechanism.privatize_many(symbols[begin:end], [0, end - begin], bits[[i]])
-        assert (out[begin:end] == alone).all()
+    """All are drawn as if they were drawn at once."""
+    mechanism, words = OnlineMechanism(FOUR, Privacy(1.0)), [['s1'] * n for n in (4, 3, 0, 9, 5)]
+    bits = WordBits(len(words))
+    expected = privatized(mechanism, words, bits)
+    symbols, offsets = checked(*flat(FOUR, words), len(FOUR))
+    for together in (1, 5, 8, 100):
+        drawn = mechanism._batch.draw(symbols, offsets, bits, together)
+        assert [FOUR.states[i] for i in drawn.tolist()] == sum(expected, [])
 
 
 def test_chunks_hold_as_many_words_as_fit():

@@ -28,6 +28,7 @@ from symdp_ros.core.online.response import exp_lower_bound, Response, responses
 
 POLICIES = ('paper', 'guided')
 LN_2 = 0.6931471805599453  # the float just below ln 2
+ONE_WAY = Chain({'s0': ['s0', 's1'], 's1': ['far', 's1'], 'far': ['far']}, 's0')
 ALPHA = 1e-6
 both_policies = pytest.mark.parametrize('policy', (*POLICIES, 'planned'))
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
@@ -401,6 +402,28 @@ def test_refuses_to_carry_on_from_an_unknown_state(chain, policy):
 def test_refuses_a_policy(policy):
     with refused(ConfigurationError, 'one of paper, guided, planned', setting='policy'):
         OnlineMechanism(FOUR, Privacy(1.0), policy=policy)
+
+
+@pytest.mark.parametrize('state', [
+    b'', b'\1', bytes(3), bytes(5), b'\4' + bytes(3), b'\xff' * 4, bytes(3) + b'\1'])
+def test_bytes_that_are_no_state(state):
+    mechanism = OnlineMechanism(FOUR, Privacy(1.0), policy='guided')
+    mechanism.advance('s1')
+    with refused(ChainError, 'no state of such a mechanism'):
+        mechanism.restore(state)
+    assert mechanism.previous == 's1'
+    mechanism.restore(b'\3' + bytes(3))
+    assert mechanism.previous == 's3' and mechanism.state == b'\3' + bytes(3)
+
+
+@pytest.mark.parametrize('output', ['far', 's9', 5, None, b's1'])
+def test_outputs_that_cannot_follow(output):
+    mechanism = OnlineMechanism(ONE_WAY, Privacy(1.0), policy='guided')
+    with refused(ChainError, state=output if isinstance(output, str) else None):
+        mechanism.advance(output)
+    assert mechanism.previous == 's0'
+    mechanism.advance('s1')
+    assert mechanism.previous == 's1'
 
 
 @both_policies

@@ -8,7 +8,7 @@ from symdp_ros.core.online.response import Response
 from symdp_ros.core.online.targets import DENSE_STATES, SparseTargets, Targets
 from symdp_ros.core.word_arrays import chunks, WordBits
 
-_CHUNK = 1 << 19  # symbols drawn together
+_TOGETHER = 1 << 19  # symbols
 
 
 class OnlineBatch:
@@ -70,15 +70,17 @@ class OnlineBatch:
                                        int(np.iinfo(self._dtype).max))
         return [response.limit - 1, response.weight, response.cut, 0]
 
-    def draw(self, symbols: ShortInts, offsets: Ints, bits: WordBits) -> ShortInts:
+    def draw(self, symbols: ShortInts, offsets: Ints, bits: WordBits,
+             together: int = _TOGETHER) -> ShortInts:
         """
         Return private words for some words.
 
         :param bits: of the words.
+        :param together: how many symbols are drawn at once.
         :return: int32, shape (total,).
         """
         out = np.empty(len(symbols), np.int32)
-        for some in chunks(offsets, _CHUNK):
+        for some in chunks(offsets, together):
             begin, end = offsets[some.start], offsets[some.stop]
             self._draw(symbols[begin:end], offsets[some.start:some.stop + 1] - begin,
                        bits[some], out[begin:end])
