@@ -404,6 +404,17 @@ def test_refuses_a_policy(policy):
         OnlineMechanism(FOUR, Privacy(1.0), policy=policy)
 
 
+@pytest.mark.parametrize('policy', ['paper', 'guided', 'planned'])
+@pytest.mark.parametrize('chain', [FOUR, ONE_WAY, COMPLETE], ids=['four', 'one way', 'complete'])
+def test_likelihoods_are_the_distribution_of_each_symbol(chain, policy):
+    mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy)
+    for previous in chain.states:
+        exact = [mechanism.exact_distribution(symbol, previous) for symbol in chain.states]
+        for output in chain.states:
+            assert mechanism.likelihood(output, previous) == pytest.approx(
+                [float(chances.get(output, 0)) for chances in exact], rel=1e-15)
+
+
 @pytest.mark.parametrize('state', [
     b'', b'\1', bytes(3), bytes(5), b'\4' + bytes(3), b'\xff' * 4, bytes(3) + b'\1'])
 def test_bytes_that_are_no_state(state):
