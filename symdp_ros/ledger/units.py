@@ -43,7 +43,7 @@ from symdp_ros.core.accounting import Concentrated
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps.reports import as_fraction, symbols_during
 
-#: Of what a ledger stores, before and after the point: more than any sum of doubles needs.
+#: Of an amount in a ledger, before and after the point: more than any sum of doubles needs.
 MOST_DIGITS = 2000
 
 _ROUGH = Context(prec=6)

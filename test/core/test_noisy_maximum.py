@@ -191,7 +191,7 @@ def score(m, distance, ratio, u, width):
 
 @example(101_548_213_248_574_968_287_632_696_333_414_957_056, 0, 1.0, 1)
 @example(50_774_106_624_287_495_949_011_978_300_929_605_532, 0, 1.0, 2)
-@example(933924622228136960 * 10**112, 0, 1.0, 1)
+@example(933_924_622_228_136_960 * 10**112, 0, 1.0, 1)  # z just below 10⁻¹²⁸
 @given(st.integers(1, 2**300) | st.integers(1, 20) | st.integers(0, 300).map(lambda i: 2**i),
        st.integers(0, 50), st.floats(1, 2.0**40),
        st.integers(0, 2**32 - 1) | st.integers(2**32 - 9, 2**32 - 1) | st.integers(0, 9))

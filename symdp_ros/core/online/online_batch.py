@@ -76,7 +76,7 @@ class OnlineBatch:
         Return private words for some words.
 
         :param bits: of the words.
-        :param together: how many symbols are drawn at once.
+        :param together: at most so many symbols are drawn at once, or one word.
         :return: int32, shape (total,).
         """
         out = np.empty(len(symbols), np.int32)
