@@ -202,6 +202,27 @@ class World:
         names.remove('observer')  # this one; another one of the name is company
         return names
 
+    def nodes_for_a_newcomer(self) -> list:
+        """
+        Return the full names of the nodes that a program sees which joins the domain now.
+
+        The end of a context's last node ends its DDS participant. On a busy machine a program that
+        was there may take in what the participant said last after it has forgotten it, and then
+        lists the node for ever: rmw_dds_common's `GraphCache` adds whoever a message is from.
+        """
+        context = Context()
+        rclpy.init(context=context, domain_id=self.domain)
+        node = rclpy.create_node('newcomer', context=context)
+        try:
+            self.wait_until(lambda: 'observer' in node.get_node_names(), 'the observer')
+            self.settle(1.0)
+            return sorted(f'{namespace.rstrip("/")}/{name}' for name, namespace
+                          in node.get_node_names_and_namespaces()
+                          if name not in ('observer', 'newcomer'))
+        finally:
+            node.destroy_node()
+            rclpy.shutdown(context=context)
+
     def start(self, name, *arguments, **parameters) -> Run:
         """Start a node; parameters become -p name:=value."""
         given = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]

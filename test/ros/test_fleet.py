@@ -589,9 +589,9 @@ def test_nothing_is_left_of_a_node_that_ended(outside, here, world, chain_file, 
     world.node.create_subscription(Log, '/rosout', lambda log: logged.append(
         (log.name, log.msg.partition(':')[0])), LATCHED)
 
-    def nodes(of, name='privatizer'):
-        return sorted(space for found, space in of.node.get_node_names_and_namespaces()
-                      if found == name)
+    def nodes():
+        return sorted(space for name, space in world.node.get_node_names_and_namespaces()
+                      if name == 'privatizer')
 
     def owners(of, topic):
         return sorted(f'{info.node_namespace}/{info.node_name}'
@@ -605,8 +605,9 @@ def test_nothing_is_left_of_a_node_that_ended(outside, here, world, chain_file, 
             gc.collect()
             world.settle(0.2)
         expected = ['/tb1', '/tb2', '/tb3']
-        world.wait_until(lambda: nodes(world) == expected, 'one node for each robot')
-        outside.wait_until(lambda: nodes(outside) == ['/tb2'], 'one outer node')
+        world.wait_until(lambda: nodes() == expected, 'one node for each robot')
+        outside.wait_until(lambda: outside.nodes_for_a_newcomer() == ['/tb2/privatizer'],
+                           lambda: f'one outer node: {outside.nodes_for_a_newcomer()}')
         world.wait_until(lambda: owners(world, '/tb1/private_region') == ['/tb1/privatizer'],
                          'its topic')
         outside.wait_until(

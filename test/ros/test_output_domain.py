@@ -6,8 +6,6 @@ import json
 from diagnostic_msgs.msg import DiagnosticStatus
 from harness import RECONFIGURE, ROOT, send, SURE, world_in
 import pytest
-import rclpy
-from rclpy.context import Context
 from std_msgs.msg import String
 
 #: What DDS itself shows of every ROS program that looks.
@@ -119,26 +117,6 @@ def test_every_output_goes_through(world, outer, tmp_path):
     assert run.stop() == 0
 
 
-def nodes_for_a_newcomer(world):
-    """
-    Return the nodes that a program sees which joins a domain now.
-
-    The end of a context's last node ends its DDS participant. On a busy machine a program that was
-    there may take in what the participant said last after it has forgotten it, and then lists the
-    node for ever: rmw_dds_common's `GraphCache` adds whoever a message is from.
-    """
-    context = Context()
-    rclpy.init(context=context, domain_id=world.domain)
-    node = rclpy.create_node('newcomer', context=context)
-    try:
-        world.wait_until(lambda: 'observer' in node.get_node_names(), 'the observer')
-        world.settle(1.0)
-        return {*node.get_node_names()} - {'observer', 'newcomer'}
-    finally:
-        node.destroy_node()
-        rclpy.shutdown(context=context)
-
-
 def test_it_can_be_configured_again(world, outer, chain_file, tmp_path):
     run = world.privatizer(chain_file=chain_file, epsilon=SURE, output_domain=outer.domain,
                            state_file=tmp_path / 'word')
@@ -146,9 +124,9 @@ def test_it_can_be_configured_again(world, outer, chain_file, tmp_path):
     assert world.change('privatizer', *RECONFIGURE[:2])
     outer.wait_until(lambda: not topics_of_others(outer), lambda: (
         f'the end of {topics_of_others(outer)}\n{run.log}'))
-    outer.wait_until(lambda: not nodes_for_a_newcomer(outer), 'the end of the outer node')
+    outer.wait_until(lambda: not outer.nodes_for_a_newcomer(), 'the end of the outer node')
     assert world.change('privatizer', *RECONFIGURE[2:])
-    outer.wait_until(lambda: nodes_for_a_newcomer(outer) == {'privatizer'}, 'the outer node')
+    outer.wait_until(lambda: outer.nodes_for_a_newcomer() == ['/privatizer'], 'the outer node')
     outer.wait_until(lambda: topics_of_others(outer) == {'/private_region'}, 'its topic')
     assert run.stop() == 0
     # The word was between other topics.
