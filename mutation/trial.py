@@ -12,6 +12,7 @@ import pickle
 import resource
 import signal
 import sys
+from tempfile import TemporaryDirectory
 import threading
 import time
 from types import CodeType, FunctionType
@@ -37,17 +38,19 @@ def try_module(root, module, tests, file, options, kept) -> bool:
     found = list(mutants(path.read_text(encoding='utf-8'), str(path)))
     print(f'{module}: {len(found)} mutants', flush=True)
     parts = [name.partition('::') for name in tests]
-    trial = _Trial(module, path, found, file, options, kept)
-    _pytest(root, [f'test/{name}.py{between}{test}' for name, between, test in parts], trial)
+    with TemporaryDirectory() as folder:
+        trial = _Trial(module, path, found, file, options, kept, folder)
+        _pytest(root, [f'test/{name}.py{between}{test}' for name, between, test in parts], trial,
+                folder)
     return trial.done
 
 
 class _Trial:
     """Takes the place of pytest's loop over the tests."""
 
-    def __init__(self, module, path, found, file, options, kept):
+    def __init__(self, module, path, found, file, options, kept, folder):
         self.module, self.path, self.mutants = module, path, found
-        self.file, self.options, self.kept = file, options, kept
+        self.file, self.options, self.kept, self.folder = file, options, kept, folder
         self.done = False
 
     def pytest_runtestloop(self, session):
@@ -137,7 +140,7 @@ class _Trial:
             signal.alarm(int(120 + 60 * seconds))
             if mutant.inside:
                 _put(self._real, mutant.code, self._functions)
-                os._exit(_fails(tests, self._items, self._seconds))
+                os._exit(_fails(mutant, tests, self._items, self._seconds))
             self._import_afresh(mutant, tests)
         finally:
             os._exit(1)
@@ -153,19 +156,20 @@ class _Trial:
                                          str(self.path)))
         files = sorted({test.partition('[')[0] for test in tests})
         _pytest(self.path.parents[len(self.module.split('/'))], files,
-                _Chosen(tests, self._seconds))
+                _Chosen(mutant, tests, self._seconds), self.folder)
 
 
 class _Chosen:
     """Runs some tests in their order, and ends the process."""
 
-    def __init__(self, tests, seconds):
-        self._tests, self._seconds = tests, seconds
+    def __init__(self, mutant, tests, seconds):
+        self._mutant, self._tests, self._seconds = mutant, tests, seconds
 
     def pytest_runtestloop(self, session):
         items = {item.nodeid: item for item in session.items}
         _only_search(items.values())
-        os._exit(not set(self._tests) <= set(items) or _fails(self._tests, items, self._seconds))
+        os._exit(not set(self._tests) <= set(items)
+                 or _fails(self._mutant, self._tests, items, self._seconds))
 
 
 class _Changed:
@@ -186,7 +190,7 @@ class _Changed:
         exec(self._code, module.__dict__)
 
 
-def _pytest(root, files, plugin):
+def _pytest(root, files, plugin, folder):
     import pytest
 
     global session_output
@@ -195,8 +199,9 @@ def _pytest(root, files, plugin):
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
     os.chdir(root)
-    return pytest.main(['-s', '-p', 'no:cacheprovider', '-o',
-                        'tmp_path_retention_policy=none', *files], plugins=[plugin])
+    # A folder of its own: one that pytest chooses may be removed by another pytest.
+    return pytest.main(['-s', '-p', 'no:cacheprovider', f'--basetemp={folder}/{os.getpid()}',
+                        *files], plugins=[plugin])
 
 
 def _only_search(items):
@@ -211,7 +216,7 @@ def _only_search(items):
                 own, derandomize=True, database=None, phases=(Phase.explicit, Phase.generate))
 
 
-def _fails(tests, items, seconds) -> bool:
+def _fails(mutant, tests, items, seconds) -> bool:
     """Run tests; return whether one failed, at once. One that takes far too long ends this."""
     from _pytest.runner import runtestprotocol
 
@@ -220,8 +225,17 @@ def _fails(tests, items, seconds) -> bool:
         signal.setitimer(signal.ITIMER_PROF, 2 + 5 * seconds[test])
         reports = runtestprotocol(items[test], log=False, nextitem=items.get(following))
         if any(report.failed for report in reports):
+            if not mutant.name:
+                _say_why('fails', reports)
             return True
     return False
+
+
+def _say_why(what, reports):
+    for report in reports:
+        if not report.passed:
+            said = (report.longreprtext or report.outcome).splitlines()
+            os.write(session_output, f'    {what}: {report.nodeid}: {said[-1]}\n'.encode())
 
 
 def _baseline(items, file):
@@ -260,10 +274,12 @@ def _baseline(items, file):
             sys.settrace(None)
             threading.settrace(None)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        if [report.outcome for report in reports] == ['passed'] * 3:
+        if all(report.passed for report in reports):
             seconds[item.nodeid] = time.process_time() - start
             for line in lines:
                 reached[line].add(item.nodeid)
+        else:
+            _say_why('not used', reports)
     return seconds, dict(reached)
 
 
