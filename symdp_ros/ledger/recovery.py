@@ -238,11 +238,8 @@ def _read_mark(place: Path, path: Path, found: _Found) -> tuple[Mark | None, str
         return mark, None
     marked = _copy_of_old(place, 'marked')
     shutil.copyfile(path, f'{marked}.mark')
-    try:
-        with Ledger(marked, create=False) as ledger:
-            agrees = not ledger.problems()
-    except LedgerError:
-        agrees = False
+    with Ledger(marked, create=False) as ledger:
+        agrees = not ledger.problems()
     return mark, None if agrees else (
         f'{printable(path.name)} lists a charge that the ledger does not hold: it looks rolled '
         'back or replaced')

@@ -4,6 +4,8 @@
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from fractions import Fraction
+from io import BytesIO
+import json
 import os
 from pathlib import Path
 import shutil
@@ -11,7 +13,7 @@ import sqlite3
 import subprocess
 import sys
 
-from ledgers import change, held
+from ledgers import change, held, loss
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError, LedgerError, Privacy
@@ -103,6 +105,21 @@ def test_fingerprints_tell_words_apart(ledger):
     words = [[['a', 'b']], [['a'], ['b']], [['ab']], [['a', None]], [['a', 'None']], [['a', '']],
              [['b', 'a']], [[]], []]
     assert len({ledger.fingerprint(word) for word in words}) == len(words)
+
+
+def test_fingerprints_tell_files_apart(ledger):
+    large = bytes(range(256)) * 5000  # read in two parts
+    contents = [{'a': b''}, {'b': b''}, {'a': b'x'}, {'a': b'y'}, {'a': b'', 'b': b''},
+                {'a': b'xy', 'b': b'z'}, {'a': b'x', 'b': b'yz'}, {'a': large},
+                {'a': large[:-1] + b'x'}, {'a': b'x' + large[1:]}]
+
+    def fingerprint(content, order):
+        return ledger.file_fingerprint({name: lambda name=name: BytesIO(content[name])
+                                        for name in order(content)})
+
+    found = [fingerprint(content, list) for content in contents]
+    assert len(set(found)) == len(contents)
+    assert found == [fingerprint(content, reversed) for content in contents]
 
 
 def test_no_sensitive_symbol_is_in_the_file(tmp_path):
@@ -238,17 +255,18 @@ def test_other_processes_never_take_the_ledger_from_under_two_objects_of_one(tmp
         charge(first, settings='1')
         with Ledger(path) as second:
             charge(second, settings='2')
-        subprocess.run([sys.executable, '-c', 'import sys\n'
-                        'from symdp_ros.ledger.ledger import Ledger\n'
-                        'from symdp_ros.ledger.units import Loss\n'
-                        'with Ledger(sys.argv[1]) as ledger:\n'
-                        '    ledger.charge("r1", Loss(1, 1, "message"), settings="3", '
-                        'description="{}")\n', path],
-                       cwd=ROOT, check=True)
-        charge(first, settings='4')
-        assert first.spent('r1') == 4
+        for number in 3, 5:
+            subprocess.run([sys.executable, '-c', 'import sys\n'
+                            'from symdp_ros.ledger.ledger import Ledger\n'
+                            'from symdp_ros.ledger.units import Loss\n'
+                            'with Ledger(sys.argv[1]) as ledger:\n'
+                            '    ledger.charge("r1", Loss(1, 1, "message"), '
+                            'settings=sys.argv[2], description="{}")\n', path, str(number)],
+                           cwd=ROOT, check=True)
+            charge(first, settings=str(number + 1))
+            assert first.spent('r1') == number + 1
     with Ledger(path) as ledger:
-        assert ledger.spent('r1') == 4 and ledger.problems() == []
+        assert ledger.spent('r1') == 6 and ledger.problems() == []
 
 
 @pytest.mark.parametrize('content', [b'a letter\n', b'SQLite format 3\0 but no more of it'])
@@ -366,6 +384,57 @@ def test_of_many_charges_none_is_made_where_one_fails(ledger, tmp_path):
     assert charge(ledger, log_id='c.csv')[0].number == 2
     with Ledger(tmp_path / 'robots.ledger') as again:
         assert again.problems() == [] and again.spent('r1') == 2
+
+
+def test_a_release_of_several_subjects_is_charged_to_all_or_to_none(ledger):
+    file = '/out/1', '/staged/1', 'd'
+    with ledger.charging('') as transaction:
+        first, is_new = transaction.charge_all(
+            {'r1': wanted('a.csv'), 'r2': wanted('a.csv', 2.0)}, [file])
+    assert is_new and (first.number, first.subject, first.files) == (1, 'r1', 1)
+    assert [entry.files for entry in ledger.charges()] == [1, 0]
+    [kept] = ledger.files.all()
+    assert (kept.number, str(kept.path), str(kept.staged), kept.digest, kept.visible) == (
+        1, *file, False)
+    with refused(LedgerError, 'r2 was charged for it by another process', damaged=False):
+        with ledger.charging('') as transaction:
+            transaction.charge_all({'r3': wanted('a.csv'), 'r2': wanted('a.csv', 2.0)})
+    assert ledger.subjects() == ['r1', 'r2'] and ledger.problems() == []
+    found = ledger.find_all(['r1', 'r2', 'r3'], 'a.csv', 's')
+    assert {subject: entry.number for subject, entry in found.items()} == {'r1': 1, 'r2': 2}
+
+
+@pytest.mark.parametrize('more', [
+    {'bound': 'range'}, {'routes': 2}, {'bound': 'range', 'routes': 3}, {'repeats': 2},
+    {'sampling': 'archive', 'repeats': 1}, {'sampling': 'archive', 'repeats': 5}, {'length': 1},
+    {'sampling': 'period', 'period': 0.5, 'seconds': 30, 'whole': True}, {'zones': '3f'},
+    {'of_log': Fraction(1, 3)}], ids=str)
+@pytest.mark.parametrize('description', ['', '{}', '{"epsilon": 1.0}'])
+def test_a_loss_is_read_again_as_it_was_charged(ledger, tmp_path, more, description):
+    charged = loss(Fraction(1, 7), 2, **more)
+    new = NewCharge(charged, 's', description, 'a.csv', words=[['hall']])
+    with ledger.charging('r1') as transaction:
+        transaction.charge(new)
+    with Ledger(tmp_path / 'robots.ledger') as again:
+        [entry] = again.charges()
+    assert entry.loss == charged
+    assert entry.settings_described.items() >= json.loads(description or '{}').items()
+    assert 'hall' not in repr(new) and 'packed' not in repr(new)  # a log may be long
+
+
+def test_a_charge_is_described_by_its_settings_alone_where_nothing_else_is_to_be_said(ledger):
+    charge(ledger, 1.0, description='{"epsilon": 1.0}')
+    assert ledger.charges()[0].description == '{"epsilon": 1.0}'
+
+
+def test_who_names_no_budget_has_none(ledger):
+    large = loss(50)
+    ledger.check('r1', large, 'a.csv')
+    assert ledger.check_all({'r1': large}, 'a.csv') == {}
+    assert list(ledger.check_all({'r1': large}, 'a.csv', budget=49.0)) == ['r1']
+    with ledger.charging('r1') as transaction:
+        transaction.charge(NewCharge(large, 's', '{}', 'a.csv'))
+    assert ledger.spent('r1', 'a.csv') == 50
 
 
 if __name__ == '__main__':  # in a namespace of mounts: see above

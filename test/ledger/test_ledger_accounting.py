@@ -10,6 +10,7 @@ import pytest
 from refusals import refused
 from symdp_ros import BudgetError
 from symdp_ros.core.accounting import epsilon_at
+from symdp_ros.ledger.accounts import rounded_up
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
 from symdp_ros.ledger.units import Loss
@@ -270,6 +271,15 @@ def test_the_stricter_accounting_is_recovered(tmp_path):
         found = {name: (ledger.account(name).budget, ledger.account(name).delta)
                  for name in ('r1', 'r2', 'r3')}
     assert found == {'r1': (9, None), 'r2': (8, None), 'r3': (9, Fraction('1e-9'))}
+
+
+def test_a_spent_rho_that_is_reached_already_adds_no_entry(ledger):
+    charge(ledger, lost('1/3'))  # ρ has no decimal: it is kept rounded up
+    account = ledger.account('r1')
+    least = rounded_up(account.rho)
+    assert least > account.rho
+    assert ledger.set_spent('r1', account.spent(), 'once more', least) == 0
+    assert len(ledger.entries()) == 1 and ledger.account('r1').rho == account.rho
 
 
 def test_spent_by_the_operator_is_one_release(ledger):

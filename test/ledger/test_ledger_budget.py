@@ -94,12 +94,32 @@ def test_a_refusal_says_what_is_new(ledger):
     with refused(BudgetError, cost=2, left=1) as says:
         charge(ledger, 2, 'new log', description=json.dumps(now))
     assert 'before' not in str(says.value)
+    ledger.charge('r1', loss(1), settings='live', description=json.dumps(before))
+    with refused(BudgetError, cost=2, left=0) as says:  # a live word was not released before
+        charge(ledger, 2, None, description=json.dumps(now))
+    assert 'before' not in str(says.value)
+
+
+def test_budgets_of_several_are_stored_once(ledger):
+    ledger.keep_budgets(['r1'], 5.0)
+    ledger.keep_budgets(['r1', 'r2'], 5.0)
+    assert [entry.subject for entry in ledger.entries()] == ['r1', 'r2']
+    with refused(BudgetError, subject='r2', limit=5):
+        ledger.keep_budgets(['r3', 'r2'], 6.0)
+    assert ledger.account('r2').budget == 5 and ledger.account('r3').budget == 6
+
+
+def test_accounting_is_set_without_a_delta(ledger):
+    ledger.set_budget('r1', Fraction(5), 'zcdp', 1e-6)
+    ledger.set_budget('r1', Fraction(5), 'pure')
+    assert ledger.account('r1').delta is None and ledger.account('r1').budget == 5
 
 
 def test_what_was_spent_besides_counts_for_every_log(ledger):
     charge(ledger, 1)
     assert ledger.set_spent('r1', Fraction(3), 'an older release') == 2
     assert ledger.set_spent('r1', Fraction(3), 'once more') == 0
+    assert len(ledger.entries()) == 2
     assert ledger.spent('r1') == ledger.spent('r1', 'a') == 3 and ledger.spent('r1', 'b') == 2
     with refused(BudgetError, log_id='b', limit=2, spent=2):
         charge(ledger, 1, 'b', budget=2.0)

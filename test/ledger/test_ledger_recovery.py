@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """A ledger that is damaged, lost or an older copy is not charged, and can be recovered."""
+from contextlib import ExitStack
 from fractions import Fraction
 import json
 import os
@@ -19,6 +20,7 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGE = 4096  # bytes, of SQLite
 
 
 @pytest.fixture
@@ -256,6 +258,63 @@ def test_a_damaged_index_is_a_problem(path):
         with Ledger(path) as ledger:
             assert ledger.problems() != []
             charge(ledger)
+
+
+@pytest.mark.parametrize('page, opens', enumerate([False, False, True, True, True]))
+def test_a_damaged_page_is_a_problem_whenever_it_is_read(path, page, opens):
+    content = path.read_bytes()
+    assert len(content) == 5 * PAGE
+    path.write_bytes(content[:page * PAGE] + b'\xff' * PAGE + content[(page + 1) * PAGE:])
+    with ExitStack() as stack:
+        stack.enter_context(refused(LedgerError, damaged=True))
+        ledger = stack.enter_context(Ledger(path))
+        assert opens and ledger.account('r1').delta is None  # it can be looked at
+        problems = ledger.problems()
+        assert problems and problems == ledger.problems()
+        charge(ledger)
+    recover(path, {})
+    with Ledger(path) as ledger:
+        assert ledger.spent('r1') == 2 and ledger.problems() == []
+
+
+@pytest.mark.parametrize('marked', ['', 'damaged'])
+@pytest.mark.parametrize('said, damage', [
+    ('gone', Path.unlink), ('empty', lambda path: path.write_bytes(b''))])
+def test_no_new_ledger_takes_the_place_of_one_that_is_lost(path, said, damage, marked):
+    if marked:
+        path.with_name('a.ledger.mark').write_text(marked)
+    damage(path)
+    with refused(LedgerError, f'is {said}, and a.ledger.mark shows that it held', damaged=True):
+        Ledger(path)
+    assert not path.exists() or path.read_bytes() == b''
+
+
+@pytest.mark.parametrize('statement', ["UPDATE ledger SET key = 'text'",
+                                       "UPDATE ledger SET id = x'00'"])
+def test_a_key_and_an_id_of_another_type_are_damage(path, statement):
+    change(path, statement)
+    with refused(LedgerError, 'is damaged', damaged=True):
+        Ledger(path)
+
+
+def test_a_failure_without_words_is_named_by_its_type(path):
+    with Ledger(path) as ledger, refused(LedgerError, '(MemoryError)', damaged=True):
+        with ledger._database.errors():  # a damaged length makes SQLite ask for far too much
+            raise MemoryError
+
+
+def test_what_is_interrupted_is_not_damaged(path):
+    with Ledger(path) as ledger:
+        database = ledger._database._db
+        for _ in range(2):  # at the first reading, and at a later one
+            database.set_progress_handler(lambda: 1, 1)
+            with refused(LedgerError, 'cannot be used: interrupted', damaged=False):
+                charge(ledger)
+            database.set_progress_handler(None, 1)
+            ledger.check('r1', loss(), 'new.csv')
+            assert ledger.problems() == []
+        charge(ledger)
+        assert ledger.spent('r1') == 3
 
 
 def test_a_disk_that_is_full_leaves_the_ledger_as_it_is(path):
