@@ -207,7 +207,7 @@ class Privatizer(ManagedNode):
             destroy_when_delivered(self._outer_node or self, self._zones)
             self._zones = None
         if self._outer_node is not None:
-            self._outer_node.destroy_node()
+            self._outer_node.leave()
             self._outer_node = None
         for closable in (self._word, *self._claims):
             if closable is not None:

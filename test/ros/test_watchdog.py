@@ -1,9 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """A process that the middleware holds forever is ended."""
+import os
+import signal
 import subprocess
 import sys
 
+from harness import ROOT
 import pytest
 
 
@@ -17,3 +20,23 @@ def test_stuck(work, status, shown):
         f'with ends_if_stuck(0.2): {work}')], capture_output=True, text=True, timeout=50)
     assert ended.returncode == status
     assert shown in ended.stderr and bool(shown) == bool(ended.stderr)
+
+
+def test_a_node_has_left_its_domain_when_its_program_is_about_to_end(world, chain_file):
+    """And not as the interpreter ends, where nothing watches whether Fast DDS hangs."""
+    def names():
+        return world.node.get_node_names()
+
+    program = subprocess.Popen(
+        [sys.executable, '-c', 'import sys\nfrom symdp_ros.nodes.privatizer import main\n'
+         'status = main()\nprint("returned", flush=True)\nsys.stdin.read()\nsys.exit(status)',
+         '--ros-args', '-p', f'chain_file:={chain_file}', '-p', 'epsilon:=1.0'],
+        env={**os.environ, 'ROS_DOMAIN_ID': str(world.domain)}, cwd=ROOT, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with program:
+        world.wait_until(lambda: 'privatizer' in names(), 'the node')
+        program.send_signal(signal.SIGINT)
+        assert program.stdout.readline() == 'returned\n'
+        world.wait_until(lambda: names() == ['observer'], lambda: f'its end: {names()}')
+        assert program.poll() is None
+    assert program.returncode == 0

@@ -8,9 +8,12 @@ from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
+from symdp_ros.ros.live.watchdog import ends_if_stuck
 from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
 from symdp_ros.ros.rclpy_private import (declare_qos_parameters, share_overrides,
                                          stop_parameter_events)
+
+_STUCK = 20.0  # seconds; leaving takes milliseconds
 
 _contexts: dict[int, Context] = {}  # domain → the one context that this process has there
 
@@ -55,6 +58,11 @@ class OuterNode(Node):
             parameter_overrides=[Parameter('start_type_description_service', value=False)])
         share_overrides(inner, self)
         stop_parameter_events(self)
+
+    def leave(self) -> None:
+        """Leave the domain."""
+        with ends_if_stuck(_STUCK):
+            self.destroy_node()
 
     def create_publisher(self, msg_type, topic: str, qos_profile: QoSProfile | int, *,
                          qos_overriding_options: QoSOverridingOptions | None = None,

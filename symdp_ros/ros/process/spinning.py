@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Running one node in one process, until SIGINT, SIGTERM or SIGHUP."""
+import gc
 import signal
 import sys
 
@@ -52,36 +53,42 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
         return 2
     warn_of_empty_ports(rclpy.get_default_context().get_domain_id())
     try:
-        try:
-            node = make_node()
-        except (ParameterException, RuntimeError) as error:  # such as use_sim_time: 1
-            print(f'the node cannot be made: {printable(error, 1000)}', file=sys.stderr)
-            return 1
-        executor = SingleThreadedExecutor() if coroutines else _executor()
-        executor.add_node(node)
-        try:
-            if not node.autostart():
-                return 0 if _stopping else 1
-            while not _stopping:
-                executor.spin_once(timeout_sec=_LONGEST_WAIT)
-        except SymdpError as error:
-            node.get_logger().fatal(str(error))
-            return 1
-        finally:
-            node.stop()
-            if coroutines:  # pending calls get their answers
-                for _ in range(20):
-                    executor.spin_once(timeout_sec=0.01)
-            with ends_if_stuck(_STUCK):
-                executor.remove_node(node)
-                node.destroy_node()
+        return _made_and_spun(make_node, coroutines)
     finally:
         with ends_if_stuck(_STUCK):
+            gc.collect()  # others see what is left of the node until Python frees it
             leave_domains()
             rclpy.try_shutdown()
         # A second Ctrl+C, while the interpreter ends, has no effect.
         for number in stop_signals():
             signal.signal(number, signal.SIG_IGN)
+
+
+def _made_and_spun(make_node, coroutines: bool) -> int:
+    """Do what `run` does between the start and the end of rclpy; nothing keeps the node then."""
+    try:
+        node = make_node()
+    except (ParameterException, RuntimeError) as error:  # such as use_sim_time: 1
+        print(f'the node cannot be made: {printable(error, 1000)}', file=sys.stderr)
+        return 1
+    executor = SingleThreadedExecutor() if coroutines else _executor()
+    executor.add_node(node)
+    try:
+        if not node.autostart():
+            return 0 if _stopping else 1
+        while not _stopping:
+            executor.spin_once(timeout_sec=_LONGEST_WAIT)
+    except SymdpError as error:
+        node.get_logger().fatal(str(error))
+        return 1
+    finally:
+        node.stop()
+        if coroutines:  # pending calls get their answers
+            for _ in range(20):
+                executor.spin_once(timeout_sec=0.01)
+        with ends_if_stuck(_STUCK):
+            executor.remove_node(node)
+            node.destroy_node()
     return 0
 
 
