@@ -58,6 +58,14 @@ def pytest_xdist_setupnodes(specs):
         spec.python = shlex.join([sys.executable, '-I', own_network.__file__, sys.executable])
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    """Say by which signal, or with which status, a worker died."""
+    if error:
+        status = node.gateway._io.popen.wait(10)
+        print(f'worker {node.gateway.id} ended with status {status}', file=sys.stderr, flush=True)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makemodule(module_path, parent):
     """

@@ -36,6 +36,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 150.0
 _LOST = 40.0  # seconds after which an answer counts as lost
 _SOON = 0.5   # and one of a call that may be repeated at will
+_STOPPED = 20.0  # seconds after which a node that was told to stop is killed
+_LISTED = 1.0    # seconds for which one that has ended may be listed
 SURE = 1000.0  # an ε at which a feasible symbol passes unchanged, but for 1 in 10^16
 
 LATCHED = QoSProfile(depth=5000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -353,13 +355,33 @@ class World:
 
         return self.wait_until(answer, f'an answer of {name} that is not "starting"')
 
+    def _end_others(self):
+        """Stop all nodes; wait, but not for long, until they have left the domain."""
+        for run in self.runs:
+            run.process.send_signal(signal.SIGINT)
+        until = time.monotonic() + _STOPPED
+        for run in self.runs:
+            with suppress(subprocess.TimeoutExpired):
+                run.process.wait(max(0.0, until - time.monotonic()))
+        ends = [run.process.returncode for run in self.runs]
+        # Who was killed is listed for 20 s more; and some who have left, for ever: see above.
+        until = time.monotonic() + (_LISTED if ends and None not in ends and min(ends) >= 0 else 0)
+        while time.monotonic() < until:
+            with suppress(UnicodeDecodeError):  # a name that is no text
+                if self.node.get_node_names() == ['observer']:
+                    return
+            self.spin()
+
     def close(self):
         if not ALONE and all(run.process.returncode == 0 for run in self.runs):
             if company := self._company(0.5):
                 warnings.warn(f'ROS domain {self.domain} was shared with {company}: what this '
                               'test saw may be theirs', stacklevel=1)
-        # Before others are killed: who dies may hold a lock in Fast DDS's shared memory, and who
-        # leaves within the second in which this is found out can crash there.
+        # Others end first, and properly. Who dies may hold a lock in Fast DDS's shared memory, and
+        # who leaves within the second in which this is found out can crash there. And who leaves
+        # while a discovery callback runs may wait for it for ever, with the lock that it needs
+        # (Fast DDS, issue 6513): in an empty domain there is none.
+        self._end_others()
         self._leave()
         for run in self.runs:
             run.close()
