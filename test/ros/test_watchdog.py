@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-from harness import ROOT
+from harness import PATIENCE, ROOT
 import pytest
 
 
@@ -34,9 +34,13 @@ def test_a_node_has_left_its_domain_when_its_program_is_about_to_end(world, chai
         env={**os.environ, 'ROS_DOMAIN_ID': str(world.domain)}, cwd=ROOT, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with program:
-        world.wait_until(lambda: 'privatizer' in names(), 'the node')
-        program.send_signal(signal.SIGINT)
-        assert program.stdout.readline() == 'returned\n'
-        world.wait_until(lambda: names() == ['observer'], lambda: f'its end: {names()}')
-        assert program.poll() is None
-    assert program.returncode == 0
+        try:
+            world.wait_until(lambda: 'privatizer' in names(), 'the node')
+            program.send_signal(signal.SIGINT)
+            assert program.stdout.readline() == 'returned\n'
+            world.wait_until(lambda: names() == ['observer'], lambda: f'its end: {names()}')
+            assert program.poll() is None
+            program.stdin.close()
+            assert program.wait(PATIENCE) == 0
+        finally:
+            program.kill()

@@ -53,7 +53,7 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
         return 2
     warn_of_empty_ports(rclpy.get_default_context().get_domain_id())
     try:
-        return _made_and_spun(make_node, coroutines)
+        return _make_and_spin(make_node, coroutines)
     finally:
         with ends_if_stuck(_STUCK):
             gc.collect()  # others see what is left of the node until Python frees it
@@ -64,8 +64,8 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
             signal.signal(number, signal.SIG_IGN)
 
 
-def _made_and_spun(make_node, coroutines: bool) -> int:
-    """Do what `run` does between the start and the end of rclpy; nothing keeps the node then."""
+def _make_and_spin(make_node, coroutines: bool) -> int:
+    """Do what `run` does while rclpy is initialized; return the exit status, and keep no node."""
     try:
         node = make_node()
     except (ParameterException, RuntimeError) as error:  # such as use_sim_time: 1
