@@ -30,8 +30,9 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 # Tests and demos start many processes: each of them would compile the same modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-thorough test-studies test-often coverage lint fuzz kill soak docs figures experiments tables \
-    house gains zones markers picture why-not optimum coordination compare bench mutate clean
+.PHONY: help setup demo test test-thorough test-studies test-lossy test-often coverage lint fuzz \
+    kill soak docs figures experiments tables house gains zones markers picture why-not optimum \
+    coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
 help:
@@ -42,6 +43,8 @@ help:
 	@echo '            the same checks on further maps, chains, settings and seeds'
 	@echo 'make test-studies'
 	@echo '            the tests of bench/ and studies/, which are not installed'
+	@echo 'make test-lossy'
+	@echo '            the tests of nodes, over a network that loses much'
 	@echo 'make test-often'
 	@echo '            the tests that start processes, many times on a busy machine (N=30)'
 	@echo 'make coverage'
@@ -93,6 +96,10 @@ test-thorough: setup
 
 test-studies: setup
 	$(VENV)/bin/python -m pytest -n $(JOBS) bench studies $(TEST_OPTIONS)
+
+# Most of several messages that come at once are lost, and sent again (test/ros/lossy.xml).
+test-lossy: setup
+	SYMDP_TEST_LOSSY=1 $(VENV)/bin/python -m pytest -n 8 -m "not thorough" test/ros $(TEST_OPTIONS)
 
 # As many busy loops as processors, and two suites at once.
 N ?= 30

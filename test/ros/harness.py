@@ -311,8 +311,13 @@ class World:
 
         It learns of them in turn: of all others before one that is made now.
         """
-        if node == '/fleet':  # no lifecycle
-            self.settle(0.3)
+        if node == '/fleet':  # no lifecycle; once a second it reports on its robots
+            heard = []
+            last = self.node.create_subscription(DiagnosticArray, '/diagnostics', heard.append, 10)
+            self.wait_until(lambda: any(
+                all(status.name.startswith('fleet: ') for status in array.status)
+                for array in heard), 'a report of /fleet')
+            self.node.destroy_subscription(last)
             return
         last = self.node.create_client(GetState, f'{node}/get_state')
         self.wait_until(last.service_is_ready, f'the lifecycle of {node}')

@@ -26,6 +26,17 @@ def listen_to_beliefs(world, topic='region_belief') -> list:
     return world.listen_whole(topic, DiagnosticStatus)
 
 
+def tell(world, publisher, regions, statuses):
+    """
+    Publish private regions, each once the belief of the one before has come.
+
+    The node keeps the latest belief alone for a reader that it, or that knows it, only later.
+    """
+    for count, region in enumerate(regions, len(statuses) + 1):
+        send(publisher, region)
+        world.wait_until(lambda n=count: len(statuses) == n, f'belief {count}')
+
+
 def followed(chain_file, outputs, *, epsilon, policy='guided', adjacency=1):
     """Return the filter after a feasible word, and the most probable region at each position."""
     mechanism = OnlineMechanism(Chain.from_yaml(chain_file), Privacy(epsilon, adjacency),
@@ -85,8 +96,8 @@ def test_the_belief_is_the_filters(world, chain_file, parameters):
     believe(world, chain_file=chain_file, **parameters)
     believed, statuses = world.listen('believed_region'), listen_to_beliefs(world)
     word = 'abdddabca'
-    send(world.publisher('private_region'), *word)
-    world.wait_until(lambda: len(believed) == 9 and len(statuses) == 9, 'nine beliefs')
+    tell(world, world.publisher('private_region'), word, statuses)
+    world.wait_until(lambda: len(believed) == 9, 'nine regions')
     tracker, best = followed(chain_file, word, **parameters)
     assert believed == best
     assert values_of(statuses[-1]) == shown(tracker, chain_file)
@@ -125,8 +136,8 @@ def test_a_region_that_cannot_follow_begins_the_belief_anew(world, chain_file):
     run = believe(world, chain_file=chain_file, epsilon=1.0)
     believed, statuses = world.listen('believed_region'), listen_to_beliefs(world)
     publisher = world.publisher('private_region')
-    send(publisher, *'bcddb')
-    world.wait_until(lambda: len(statuses) == len(believed) == 5, 'five beliefs')
+    tell(world, publisher, 'bcddb', statuses)
+    world.wait_until(lambda: len(believed) == 5, 'five regions')
     tracker, best = followed(chain_file, 'bc', epsilon=1.0)
     assert believed[:2] == best
     for take_in, output, status in zip((tracker.resume, tracker.update, tracker.resume), 'ddb',
@@ -134,8 +145,7 @@ def test_a_region_that_cannot_follow_begins_the_belief_anew(world, chain_file):
         take_in(output)
         assert values_of(status) == shown(tracker, chain_file)
     run.wait_for("'d' cannot follow 'c': ")
-    send(publisher, *'dc' * 20, 'c')
-    world.wait_until(lambda: len(statuses) == 46, 'the rest')
+    tell(world, publisher, 'dc' * 20 + 'c', statuses)
     assert run.log.count('cannot follow') < 10, 'it must not be noisy'
 
 
@@ -235,8 +245,8 @@ def test_remapping_and_namespace(world, chain_file):
             '-r', 'region_belief:=belief', chain_file=chain_file, epsilon=1000.0)
     believed = world.listen('/fleet/r1/believed_region')
     statuses = listen_to_beliefs(world, '/fleet/r1/belief')
-    send(world.publisher('/shared/r1'), 'b', 'd')
-    world.wait_until(lambda: believed == ['b', 'd'] and len(statuses) == 2, 'two beliefs')
+    tell(world, world.publisher('/shared/r1'), 'bd', statuses)
+    world.wait_until(lambda: believed == ['b', 'd'], 'two regions')
     assert statuses[0].name == '/shared/r1'
 
 

@@ -209,6 +209,8 @@ def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file):
             assert answers[0].startswith('1 released')
             assert run.stop() == 0
         log = re.sub(r'\[\d+\.\d+\]', '', run.log).replace(str(place), '')
+        # Nor does it depend on the log whether the node knows a client yet that calls it.
+        log = re.sub(r'.*failed to send response.*\n.*\n', '', log)
         assert 'petrel' not in log
         # Where the loops are not on the disk, the first of these nodes says that it compiles.
         lines = [line for line in log.splitlines()
@@ -338,8 +340,10 @@ def test_many_calls_at_once_share_a_run(world, place, chain_file):
     run = start(world, place, chain_file, mechanism='causal')
     first = world.begin_call('/log_release/release')
     world.wait_until(lambda: released(place), 'the first release')
+    run.process.send_signal(signal.SIGSTOP)  # however long the calls take, they come in one run
     (place / 'logs' / 'bad.csv').write_text('no log')  # each run after this tells of it
     answers = [world.begin_call('/log_release/release') for _ in range(8)]
+    run.process.send_signal(signal.SIGCONT)
     world.wait_until(lambda: all(answer.done() for answer in (first, *answers)), 'the answers')
     assert run.stop() == 0
     assert '6 released' in first.result().message
