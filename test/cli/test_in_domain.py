@@ -20,14 +20,20 @@ def test_beside_a_privatizer(world):
     world.privatizer('-r', '__ns:=/tb1', chain_file='config/depot.geojson', epsilon=50.0,
                      initial_state="'5'", self_loops=True)
     world.publisher('/tb1/region').publish(String(data='5'))
-    run = symdp(world, 'echo', '/tb1/private_region')
-    assert (run.returncode, run.stdout, run.stderr) == (0, '5\n', '')
-    run = symdp(world, 'topics')
-    assert (run.returncode, run.stderr) == (0, '')
-    assert 'topic   /tb1/private_region std_msgs/msg/String /tb1/privatizer\n' in run.stdout
-    assert ('service /tb1/privatizer/change_state lifecycle_msgs/srv/ChangeState '
-            '/tb1/privatizer\n') in run.stdout
-    assert 'rcl_interfaces' not in run.stdout
+
+    def says(command, *arguments, texts):
+        def it_does():
+            run = symdp(world, command, *arguments)
+            return run if all(text in run.stdout for text in texts) else None
+
+        run = world.wait_until(it_does, f'{texts} of {command}')
+        assert (run.returncode, run.stderr) == (0, '')
+        return run.stdout
+
+    assert says('echo', '/tb1/private_region', texts=['5']) == '5\n'
+    assert 'rcl_interfaces' not in says('topics', texts=[
+        'topic   /tb1/private_region std_msgs/msg/String /tb1/privatizer\n',
+        'service /tb1/privatizer/change_state lifecycle_msgs/srv/ChangeState /tb1/privatizer\n'])
     for transition, expected in (('deactivate', (0, 'done\n')), ('deactivate', (1, 'refused\n'))):
         run = symdp(world, 'call', '/tb1/privatizer/change_state', transition)
         assert (run.returncode, run.stdout) == expected

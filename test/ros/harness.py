@@ -27,6 +27,7 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from symdp_ros.ros.graph.watch import subscriptions  # noqa: E402
 from symdp_ros.ros.process.free_domain import FreeDomain  # noqa: E402
 from symdp_ros.ros.process.own_network import is_isolated  # noqa: E402
 
@@ -255,15 +256,20 @@ class World:
 
     def publisher(self, topic='region', message_type=String, qos=LATCHED, subscribers=1):
         """
-        Return a publisher, once there is a subscriber.
+        Return a publisher, once there is a subscriber of a node that has not ended.
 
-        Latched by default: a writer may know of a reader before that one knows of it, and what
-        it sends then would be lost.
+        Latched by default: what is sent is kept for a reader that is found later.
         """
         publisher = self.node.create_publisher(message_type, topic, qos)
-        self.wait_until(lambda: publisher.get_subscription_count() >= subscribers,
-                        f'{subscribers} subscribers on {topic}')
+        self.wait_until(lambda: publisher.get_subscription_count() >= subscribers
+                        + self._ended_readers(topic), f'{subscribers} subscribers on {topic}')
         return publisher
+
+    def _ended_readers(self, topic):
+        """Count the subscriptions of a topic that are listed, though their process has ended."""
+        ended = {run.process.pid % 2**16 for run in self.runs if run.process.poll() is not None}
+        return sum(int.from_bytes(info.endpoint_gid[4:6], 'little') in ended  # as Fast DDS does
+                   for info in (subscriptions(self.node, topic).infos if ended else []))
 
     def listen(self, topic='private_region', message_type=String, qos=LATCHED) -> list:
         """Return the list that values (field data) of a topic are appended to."""

@@ -174,7 +174,7 @@ def test_a_region_that_is_shown_again_after_a_restart_is_not_counted(world, tmp_
     run = world.privatizer(**given)
     publisher = world.publisher()
     send(publisher, 'anything')
-    world.wait_until(lambda: believed == ['s1'], 'the first belief')
+    world.wait_until(lambda: believed == private == ['s1'], 'the first belief')
     for count in (2, 3):
         assert run.stop() == 0
         run = world.privatizer(**given)

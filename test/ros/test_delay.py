@@ -61,7 +61,6 @@ def test_what_is_held_back_stays_so_until_the_word_goes_on(world, chain_file, tm
     given = {'chain_file': chain_file, 'epsilon': SURE, 'state_file': tmp_path / 'word', **LATE}
     run, private = world.privatizer(**given), world.listen()
     publisher, arrived = world.publisher(qos=RELIABLE), 0
-    world.settle()
     for part, transitions in (('bcaa', REACTIVATE), ('b', RECONFIGURE), ('dd', None),
                               ('ab', REACTIVATE)):
         send(publisher, *part)
@@ -145,7 +144,6 @@ def test_the_last_region_is_shown_after_a_restart_without_a_draw(world, chain_fi
              'outputs': '[string, belief]', **LATE}
     run, private = world.privatizer(**given), world.listen()
     publisher = world.publisher(qos=RELIABLE)
-    world.settle()
     send(publisher, *'bcabd')
     world.wait_until(lambda: len(private) == 2, 'two regions')
     assert run.stop() == 0
@@ -157,7 +155,6 @@ def test_the_last_region_is_shown_after_a_restart_without_a_draw(world, chain_fi
     assert values_of(diagnostics[-1])['published'] == '0'
     world.node.destroy_publisher(publisher)
     publisher = world.publisher(qos=RELIABLE)
-    world.settle()
     send(publisher, 'a')
     world.wait_until(lambda: len(private) == 4 and statuses, 'the next one')
     chain = Chain.from_yaml(chain_file)

@@ -43,7 +43,6 @@ def test_a_stop_and_a_start_carry_the_word_on_exactly(world, chain_file, tmp_pat
         assert ('how it moves: not given: ' in run.log) == (policy == 'adaptive')
         # Not latched: a word that goes on does not ask for what was published before.
         publisher = world.publisher(qos=RELIABLE)
-        world.settle()
         send(publisher, *word)
         # After a restart, the last symbol is shown again.
         expected += expected[-1:] + word
