@@ -35,7 +35,7 @@ def test_beside_a_privatizer(world):
         'topic   /tb1/private_region std_msgs/msg/String /tb1/privatizer\n',
         'service /tb1/privatizer/change_state lifecycle_msgs/srv/ChangeState /tb1/privatizer\n'])
     for transition, expected in (('deactivate', (0, 'done\n')), ('deactivate', (1, 'refused\n'))):
-        run = symdp(world, 'call', '/tb1/privatizer/change_state', transition)
+        run = symdp(world, 'call', '/tb1/privatizer/change_state', transition, seconds=60)
         assert (run.returncode, run.stdout) == expected
 
 
@@ -52,7 +52,7 @@ def test_answers_of_triggers(world):
     runs = []
 
     def call(name):
-        caller = Thread(target=lambda: runs.append(symdp(world, 'call', name, seconds=10)))
+        caller = Thread(target=lambda: runs.append(symdp(world, 'call', name, seconds=60)))
         caller.start()
         world.wait_until(lambda: not caller.is_alive(), f'{name} is answered')
         return runs.pop()

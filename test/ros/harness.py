@@ -27,9 +27,11 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from symdp_ros.ros.graph.calling import HARMLESS  # noqa: E402
 from symdp_ros.ros.graph.watch import subscriptions  # noqa: E402
 from symdp_ros.ros.process.free_domain import FreeDomain  # noqa: E402
 from symdp_ros.ros.process.own_network import is_isolated  # noqa: E402
+from type_description_interfaces.srv import GetTypeDescription  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Seconds that a condition may take: what is compiled on first use takes 35 s of a free processor.
@@ -317,17 +319,9 @@ class World:
 
         It learns of them in turn: of all others before one that is made now.
         """
-        if node == '/fleet':  # no lifecycle; once a second it reports on its robots
-            heard = []
-            last = self.node.create_subscription(DiagnosticArray, '/diagnostics', heard.append, 10)
-            self.wait_until(lambda: any(
-                all(status.name.startswith('fleet: ') for status in array.status)
-                for array in heard), 'a report of /fleet')
-            self.node.destroy_subscription(last)
-            return
-        last = self.node.create_client(GetState, f'{node}/get_state')
-        self.wait_until(last.service_is_ready, f'the lifecycle of {node}')
-        self._answer_of(last, GetState.Request(), _SOON)
+        last = self.node.create_client(GetTypeDescription, f'{node}/get_type_description')
+        self.wait_until(last.service_is_ready, f'what each node offers, of {node}')
+        self._answer_of(last, HARMLESS, _SOON)
         self.node.destroy_client(last)
 
     def call(self, service_type, name, request):
