@@ -17,8 +17,8 @@ def test_beside_a_privatizer(world):
     """At ε = 50 the private region is the true one, but for one time in e^50."""
     from std_msgs.msg import String
 
-    world.privatizer('-r', '__ns:=/tb1', chain_file='config/depot.geojson', epsilon=50.0,
-                     initial_state="'5'", self_loops=True)
+    node = world.privatizer('-r', '__ns:=/tb1', chain_file='config/depot.geojson', epsilon=50.0,
+                            initial_state="'5'", self_loops=True)
     world.publisher('/tb1/region').publish(String(data='5'))
 
     def says(command, *arguments, texts):
@@ -37,6 +37,7 @@ def test_beside_a_privatizer(world):
     for transition, expected in (('deactivate', (0, 'done\n')), ('deactivate', (1, 'refused\n'))):
         run = symdp(world, 'call', '/tb1/privatizer/change_state', transition, seconds=60)
         assert (run.returncode, run.stdout) == expected
+    assert 'ERROR' not in node.log, 'the node notes nothing of who calls'
 
 
 def test_answers_of_triggers(world):
