@@ -44,7 +44,7 @@ help:
 	@echo 'make test-studies'
 	@echo '            the tests of bench/ and studies/, which are not installed'
 	@echo 'make test-lossy'
-	@echo '            the tests of nodes, over a network that loses much'
+	@echo '            the tests of nodes, over a network that loses many messages'
 	@echo 'make test-often'
 	@echo '            the tests that start processes, many times on a busy machine (N=30)'
 	@echo 'make coverage'

@@ -27,7 +27,7 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from symdp_ros.ros.graph.calling import HARMLESS  # noqa: E402
+from symdp_ros.ros.graph.calling import PROBE  # noqa: E402
 from symdp_ros.ros.graph.watch import subscriptions  # noqa: E402
 from symdp_ros.ros.process.free_domain import FreeDomain  # noqa: E402
 from symdp_ros.ros.process.own_network import is_isolated  # noqa: E402
@@ -320,8 +320,8 @@ class World:
         It learns of them in turn: of all others before one that is made now.
         """
         last = self.node.create_client(GetTypeDescription, f'{node}/get_type_description')
-        self.wait_until(last.service_is_ready, f'what each node offers, of {node}')
-        self._answer_of(last, HARMLESS, _SOON)
+        self.wait_until(last.service_is_ready, f'{node}/get_type_description')
+        self._answer_of(last, PROBE, _SOON)
         self.node.destroy_client(last)
 
     def call(self, service_type, name, request):

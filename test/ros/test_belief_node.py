@@ -30,7 +30,7 @@ def tell(world, publisher, regions, statuses):
     """
     Publish private regions, each once the belief of the one before has come.
 
-    The node keeps the latest belief alone for a reader that it, or that knows it, only later.
+    For a reader that is found late, the node keeps the latest belief alone.
     """
     for count, region in enumerate(regions, len(statuses) + 1):
         send(publisher, region)

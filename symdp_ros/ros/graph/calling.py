@@ -13,12 +13,12 @@ from symdp_ros.errors import ConfigurationError, printable, raising
 from symdp_ros.ros.graph.joining import joined
 from type_description_interfaces.srv import GetTypeDescription
 
-_LOOK = 0.5    # seconds between looks whether the service is still there
-_AGAIN = 0.2   # and from one question that may be repeated to the next
-_BESIDE = 1.0  # for which the service that answers it is waited for, where there may be none
-#: A question to `get_type_description` that a node answers without a word in its log: it has no
-#: type of this hash.
-HARMLESS = GetTypeDescription.Request(type_hash=f'RIHS01_{0:064}')
+_LOOK = 0.5   # seconds between looks whether the service is still there
+_AGAIN = 0.2  # seconds after which a probe without an answer is sent again
+_FOUND = 1.0  # seconds for which the service for probes is waited for: not all nodes offer it
+#: A request to `get_type_description` that changes nothing. No type has this hash: with a wrong
+#: one, the node would log an error.
+PROBE = GetTypeDescription.Request(type_hash=f'RIHS01_{0:064}')
 
 
 def call(domain: int, name: str, transition: str, seconds: float) -> tuple[bool, str]:
@@ -65,20 +65,20 @@ def call(domain: int, name: str, transition: str, seconds: float) -> tuple[bool,
 def _wait_until_known(node: Node, executor: SingleThreadedExecutor, name: str,
                       seconds: float) -> None:
     """
-    Wait, but not for long, until the node of a service knows the clients that were made so far.
+    Wait, at most some seconds, until the node of a service knows all clients made so far.
 
-    A node that does not know a client yet drops its answer, and the client would wait for ever. A
-    node learns of clients in turn. So one more is made, of a service that most nodes have beside
-    their own and that may be asked again; it is asked until there is an answer.
+    A node that does not know a client yet drops its answer, and the client would wait for ever.
+    Nodes learn of clients in the order in which they were made. So a last one is made, for a
+    service that most nodes offer, and sends probes until one is answered.
     """
-    beside = name.rpartition('/')[0]
-    if not beside:  # its name does not tell the node
+    node_name = name.rpartition('/')[0]
+    if not node_name:  # the name of the service does not tell it
         return
-    last = node.create_client(GetTypeDescription, f'{beside}/get_type_description')
-    if last.wait_for_service(_BESIDE):
+    last = node.create_client(GetTypeDescription, f'{node_name}/get_type_description')
+    if last.wait_for_service(_FOUND):
         until = monotonic() + seconds
         answers: list[Future] = []
         while monotonic() < until and not any(answer.done() for answer in answers):
-            answers.append(last.call_async(HARMLESS))
+            answers.append(last.call_async(PROBE))
             executor.spin_until_future_complete(answers[-1], _AGAIN)
     node.destroy_client(last)
