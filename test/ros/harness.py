@@ -199,6 +199,8 @@ class World:
         self._executor.shutdown()  # before its context: what is left of it may crash later
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
+        # What an executor has done it keeps, with the node, until it looks for more to do.
+        del self._executor
 
     def _company(self, seconds):
         """Look for some seconds; return the names of all other nodes of the domain."""
