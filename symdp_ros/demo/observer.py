@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What a demo reads: only a demo may, as `region` is the sensitive topic."""
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+import signal
 import time
 
 from symdp_ros.demo.processes import DemoError
+from symdp_ros.ros.process.stop_signals import stop_signals
 
 _PATIENCE = 90.0      # seconds for all nodes to start, or to catch up
 _IN_TURN = 0.002      # seconds that one domain of several is listened to
@@ -73,9 +76,10 @@ class Observer:
     def spin(self, seconds, *processes):
         """Receive messages for some time, while the processes run."""
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
-            for executor in self._executors.values():
-                executor.spin_once(timeout_sec=left if len(self._executors) == 1 else _IN_TURN)
+        with _signals_wait() as sent:
+            while not sent and (left := until - time.monotonic()) > 0:
+                for executor in self._executors.values():
+                    executor.spin_once(timeout_sec=left if len(self._executors) == 1 else _IN_TURN)
         for process in processes:
             process.check(running=True)
 
@@ -91,3 +95,23 @@ class Observer:
                 raise DemoError('the nodes do not receive from each other: is something blocking '
                                 'loopback multicast or shared memory?')
             self.spin(0.05, *processes)
+
+
+@contextmanager
+def _signals_wait() -> Iterator[list[int]]:
+    """
+    Let signals that ask to stop wait for the end of the block; yield the list of those sent.
+
+    Their handlers raise. In the middle of rclpy a message that it has taken would be lost, and
+    waited for; or rclpy would raise an error of its own instead.
+    """
+    sent: list[int] = []
+    handlers = {number: signal.signal(number, lambda number, frame: sent.append(number))
+                for number in stop_signals()}
+    try:
+        yield sent
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for again in sent:
+            signal.raise_signal(again)

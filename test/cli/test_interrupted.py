@@ -78,3 +78,35 @@ def test_the_nodes_of_a_demo_that_is_killed_end(tmp_path):
     demo.wait()
     # What the system keeps of a process that has ended has no command line.
     wait_until(lambda: not any(command_line(node) for node in nodes), output)
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_demo_that_is_interrupted_loses_no_message(number, monkeypatch):
+    """Its handlers raise: in the middle of a callback, the message was never noted."""
+    pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
+    from symdp_ros.demo.observer import Observer
+    from symdp_ros.ros.process.free_domain import FreeDomain
+
+    class Asked(Exception):
+        pass
+
+    def handler(number, frame):
+        raise Asked
+
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    domain, noted = FreeDomain(), []
+    before = signal.signal(number, handler)
+    try:
+        with Observer({'region': domain.number}, ['robot']) as observer:
+            def callback():
+                signal.raise_signal(number)
+                noted.append('a message')
+
+            observer.nodes['region'].create_timer(0.0, callback)
+            with pytest.raises(Asked):
+                observer.spin(PATIENCE)
+        assert signal.getsignal(number) is handler
+    finally:
+        signal.signal(number, before)
+        domain.close()
+    assert noted == ['a message'], 'and nothing after the signal'

@@ -184,10 +184,11 @@ def test_a_demo_is_hidden_and_ends_with_its_summary_when_it_is_interrupted(tmp_p
             time.sleep(0.1)
         networks = {os.stat(f'/proc/{pid}/ns/net').st_ino for pid in ('self', demo.pid)}
         demo.send_signal(signal.SIGINT)
-        assert demo.wait(120) == 0
+        status = demo.wait(120)
     finally:
         demo.kill()
     text = (tmp_path / 'out').read_text()
+    assert status == 0, text
     assert 'share of private symbols that are wrong' in text and 'Traceback' not in text
     assert '6 states, 20 moves' in text and 'policy adaptive' in text
     assert '0\x1b[0m in the private route' in text and 'as a log' not in text
