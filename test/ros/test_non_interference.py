@@ -19,6 +19,7 @@ from lifecycle_msgs.srv import ChangeState
 import pytest
 from rcl_interfaces.msg import Log, ParameterEvent
 from rcl_interfaces.srv import GetParameters, ListParameters
+from rclpy.node import NodeNameNonExistentError
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -90,9 +91,7 @@ def record(directory, word, parameters):
                            ListParameters.Request()).result.names
         values = world.call(GetParameters, '/privatizer/get_parameters',
                             GetParameters.Request(names=names)).values
-        graph = sorted(map(str, [
-            *world.node.get_publisher_names_and_types_by_node('privatizer', '/'),
-            *world.node.get_service_names_and_types_by_node('privatizer', '/')]))
+        graph = sorted(map(str, endpoints(world, 'privatizer', '/')))
         assert run.stop() == 0  # what it logs from here on may not arrive; `log` has it
     # Of the declarations at the start, discovery decides how many are heard, and when.
     seen = [f'{topic}: {message}' for topic, message in seen
@@ -155,10 +154,12 @@ def record_fleet(directory, word, chain_file):
         count = len(seen)
         world.wait_until(lambda: sum(topic == '/diagnostics' for topic, _ in seen[count:]) > 6,
                          'reports')
+        # Of a node that has been started again, one endpoint after another is seen.
+        world.wait_until(lambda: beginning_of(world, 'tb2') == beginning_of(world, 'tb1'),
+                         'all endpoints of tb2')
         nodes = [('fleet', '/'), *(('privatizer', f'/{robot}') for robot in robots)]
-        graph = sorted(f'{namespace} {found}' for name, namespace in nodes for found in [
-            *world.node.get_publisher_names_and_types_by_node(name, namespace),
-            *world.node.get_service_names_and_types_by_node(name, namespace)])
+        graph = sorted(f'{namespace} {found}' for name, namespace in nodes
+                       for found in endpoints(world, name, namespace))
         assert run.stop() == 0
     beginning = 'the node is not active', 'inactive', 'unconfigured'
     reports = {without_times(str(status)) for topic, message in seen if topic == '/diagnostics'
@@ -177,6 +178,22 @@ def record_fleet(directory, word, chain_file):
         'symbols': {robot: len(heard) for robot, heard in private.items()},
         'log': sorted(without_times(run.log).replace(str(directory), '').splitlines()),
         'answers': answers, 'graph': graph}
+
+
+def endpoints(world, name, namespace):
+    """Return the names and types of what a node is seen to publish and to offer."""
+    return [*world.node.get_publisher_names_and_types_by_node(name, namespace),
+            *world.node.get_service_names_and_types_by_node(name, namespace)]
+
+
+def beginning_of(world, robot):
+    """Return the names of a privatizer's endpoints, but for those that it has when configured."""
+    try:
+        found = endpoints(world, 'privatizer', f'/{robot}')
+    except NodeNameNonExistentError:
+        return None
+    return {name.removeprefix(f'/{robot}') for name, _ in found}.difference(
+        ['/diagnostics', '/private_region'])
 
 
 def listen_to(world, topics):
