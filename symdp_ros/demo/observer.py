@@ -76,7 +76,7 @@ class Observer:
     def spin(self, seconds, *processes):
         """Receive messages for some time, while the processes run."""
         until = time.monotonic() + seconds
-        with _signals_wait() as sent:
+        with _deferred_signals() as sent:
             while not sent and (left := until - time.monotonic()) > 0:
                 for executor in self._executors.values():
                     executor.spin_once(timeout_sec=left if len(self._executors) == 1 else _IN_TURN)
@@ -98,12 +98,12 @@ class Observer:
 
 
 @contextmanager
-def _signals_wait() -> Iterator[list[int]]:
+def _deferred_signals() -> Iterator[list[int]]:
     """
     Let signals that ask to stop wait for the end of the block; yield the list of those sent.
 
-    Their handlers raise. In the middle of rclpy a message that it has taken would be lost, and
-    waited for; or rclpy would raise an error of its own instead.
+    Their handlers raise exceptions. If one came while rclpy hands over a message, the message
+    would be lost, and the demo would wait for it; or rclpy would raise another error instead.
     """
     sent: list[int] = []
     handlers = {number: signal.signal(number, lambda number, frame: sent.append(number))
@@ -113,5 +113,5 @@ def _signals_wait() -> Iterator[list[int]]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        for again in sent:
-            signal.raise_signal(again)
+        for sent_number in sent:
+            signal.raise_signal(sent_number)

@@ -82,7 +82,7 @@ def test_the_nodes_of_a_demo_that_is_killed_end(tmp_path):
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_demo_that_is_interrupted_loses_no_message(number, monkeypatch):
-    """Its handlers raise: in the middle of a callback, the message was never noted."""
+    """Its handlers raise exceptions: within a callback, one kept the message from being noted."""
     pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
     from symdp_ros.demo.observer import Observer
     from symdp_ros.ros.process.free_domain import FreeDomain

@@ -199,7 +199,7 @@ class World:
         self._executor.shutdown()  # before its context: what is left of it may crash later
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
-        # What an executor has done it keeps, with the node, until it looks for more to do.
+        # It keeps its last callbacks, with their nodes, until it looks for new ones.
         del self._executor
 
     def _company(self, seconds):

@@ -155,8 +155,8 @@ def record_fleet(directory, word, chain_file):
         world.wait_until(lambda: sum(topic == '/diagnostics' for topic, _ in seen[count:]) > 6,
                          'reports')
         # Of a node that has been started again, one endpoint after another is seen.
-        world.wait_until(lambda: beginning_of(world, 'tb2') == beginning_of(world, 'tb1'),
-                         'all endpoints of tb2')
+        world.wait_until(lambda: unconfigured_endpoints(world, 'tb2')
+                         == unconfigured_endpoints(world, 'tb1'), 'all endpoints of tb2')
         nodes = [('fleet', '/'), *(('privatizer', f'/{robot}') for robot in robots)]
         graph = sorted(f'{namespace} {found}' for name, namespace in nodes
                        for found in endpoints(world, name, namespace))
@@ -186,8 +186,8 @@ def endpoints(world, name, namespace):
             *world.node.get_service_names_and_types_by_node(name, namespace)]
 
 
-def beginning_of(world, robot):
-    """Return the names of a privatizer's endpoints, but for those that it has when configured."""
+def unconfigured_endpoints(world, robot):
+    """Return the names of the endpoints that a privatizer has before it is configured."""
     try:
         found = endpoints(world, 'privatizer', f'/{robot}')
     except NodeNameNonExistentError:
