@@ -611,7 +611,8 @@ def test_nothing_is_left_of_a_node_that_ended(outside, here, world, chain_file, 
         world.wait_until(lambda: owners(world, '/tb1/private_region') == ['/tb1/privatizer'],
                          'its topic')
         outside.wait_until(
-            lambda: owners(outside, '/tb2/private_region') == ['/tb2/privatizer'], 'its topic')
+            lambda: owners(outside, '/tb2/private_region') == ['/tb2/privatizer'],
+            lambda: f"its topic: {owners(outside, '/tb2/private_region')}")
         assert [name for name in owners(world, '/rosout') if name != '//observer'] == [
             '//fleet', *(f'{name}/privatizer' for name in expected)]
         logged.clear()
