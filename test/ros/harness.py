@@ -41,6 +41,7 @@ _LOST = 40.0  # seconds after which an answer counts as lost
 _SOON = 0.5   # and one of a call that may be repeated at will
 _STOPPED = 20.0  # seconds after which a node that was told to stop is killed
 _LISTED = 1.0    # seconds for which one that has ended may be listed
+_CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 SURE = 1000.0  # an ε at which a feasible symbol passes unchanged, but for 1 in 10^16
 
 LATCHED = QoSProfile(depth=5000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -116,13 +117,17 @@ def clear_ports():
             file.unlink(missing_ok=True)
 
 
+class Crashed(AssertionError):
+    """A node died of a signal that nobody sent."""
+
+
 class Run:
     """A node of the package that runs in a process of its own."""
 
     def __init__(self, domain, log: Path, name, arguments):
         # Where a test asks for another place of compiled loops, none are there.
         loops = [] if 'NUMBA_CACHE_DIR' in os.environ else ['loops']
-        self.log_file = log
+        self.log_file, self._crash_is_known = log, False
         self.process = _server(*loops).start(
             name, ['--ros-args', *arguments], log, {**os.environ, 'ROS_DOMAIN_ID': str(domain)})
 
@@ -138,6 +143,17 @@ class Run:
             return text in self.log
 
         wait_until(found, f'{text!r} in {self.log_file.name}')
+
+    def look_for_crash(self):
+        """
+        Fail, once, where it has crashed.
+
+        :raises Crashed: it has.
+        """
+        number = -(self.process.poll() or 0)
+        if number in _CRASHES and not self._crash_is_known:
+            self._crash_is_known = True
+            raise Crashed(f'died of {signal.Signals(number).name}:\n{self.log[-5000:]}')
 
     def wait(self) -> int:
         """Wait for the end of the process; return its exit status."""
@@ -250,7 +266,13 @@ class World:
         self._executor.spin_once(timeout_sec=seconds)
 
     def wait_until(self, condition, what):
-        return wait_until(condition, what, self.spin)
+        """Do what the function does; fail at once where a node crashes."""
+        def spin():
+            self.spin()
+            for run in self.runs:
+                run.look_for_crash()
+
+        return wait_until(condition, what, spin)
 
     def settle(self, seconds=0.5):
         """Let the other side of a connection learn what this one knows; that is not seen here."""

@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Publishers and subscribers that come and go, for the soak: python storm.py SEED [TEXT …].
+Publishers that come and go, for the soak: python storm.py SEED SECONDS [TEXT …].
 
-Each publisher, of some QoS, publishes the texts once on `region`; then it goes. It ends with the
-process that started it.
+Each publisher, of some QoS, publishes the texts once on `region`; then it goes. Subscribers to
+`region` and to `private_region` stay: where one goes while a publisher of its topic comes, Fast
+DDS 2.14 may crash (its issue 3303), and who crashes may hold a lock in shared memory that others
+wait for. The process ends after some seconds, or with the one that started it.
 """
 import ctypes
 import random
@@ -20,7 +22,8 @@ PUBLISHERS, SUBSCRIBERS = 50, 20
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
-def main(seed, *texts):
+def main(seed, seconds, *texts):
+    until = time.monotonic() + float(seconds)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     choose = random.Random(int(seed))
     rclpy.init()
@@ -33,19 +36,19 @@ def main(seed, *texts):
             durability=choose.choice([DurabilityPolicy.VOLATILE,
                                       DurabilityPolicy.TRANSIENT_LOCAL]))
 
-    while True:
+    for _ in range(SUBSCRIBERS):
+        node.create_subscription(String, choose.choice(['region', 'private_region']),
+                                 lambda message: None, qos())
+    while time.monotonic() < until:
         publishers = [node.create_publisher(String, 'region', qos()) for _ in range(PUBLISHERS)]
-        subscriptions = [
-            node.create_subscription(String, choose.choice(['region', 'private_region']),
-                                     lambda message: None, qos()) for _ in range(SUBSCRIBERS)]
         for publisher in publishers:
             for text in texts:
                 publisher.publish(String(data=text))
         time.sleep(choose.choice([0, 0.01, 0.05, 0.2]))
         for publisher in publishers:
             node.destroy_publisher(publisher)
-        for subscription in subscriptions:
-            node.destroy_subscription(subscription)
+    node.destroy_node()
+    rclpy.shutdown()
 
 
 if __name__ == '__main__':
