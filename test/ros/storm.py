@@ -6,7 +6,7 @@ Publishers that come and go, for the soak: python storm.py SEED SECONDS [TEXT â€
 Each publisher, of some QoS, publishes the texts once on `region`; then it goes. Subscribers to
 `region` and to `private_region` stay: where one goes while a publisher of its topic comes, Fast
 DDS 2.14 may crash (its issue 3303), and who crashes may hold a lock in shared memory that others
-wait for. The process ends after some seconds, or with the one that started it.
+wait for. The process ends at SIGTERM, after some seconds, or with the one that started it.
 """
 import ctypes
 import random
@@ -16,6 +16,7 @@ import time
 
 import rclpy
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
 PUBLISHERS, SUBSCRIBERS = 50, 20
@@ -26,7 +27,9 @@ def main(seed, seconds, *texts):
     until = time.monotonic() + float(seconds)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     choose = random.Random(int(seed))
-    rclpy.init()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    over = []
+    signal.signal(signal.SIGTERM, lambda *_: over.append(True))
     node = rclpy.create_node(f'storm_{seed}')
 
     def qos():
@@ -39,7 +42,7 @@ def main(seed, seconds, *texts):
     for _ in range(SUBSCRIBERS):
         node.create_subscription(String, choose.choice(['region', 'private_region']),
                                  lambda message: None, qos())
-    while time.monotonic() < until:
+    while not over and time.monotonic() < until:
         publishers = [node.create_publisher(String, 'region', qos()) for _ in range(PUBLISHERS)]
         for publisher in publishers:
             for text in texts:

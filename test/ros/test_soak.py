@@ -24,7 +24,7 @@ from symdp_ros.fleet.file import read_fleet
 _MOST_GROWTH = 30.0  # MB
 _RATE = 500          # messages a second
 _MOST_WAITING = 1000  # messages that are not answered yet
-_OVER = 30.0          # seconds in which a process of a storm that is over ends
+_OVER = 30.0          # seconds in which a process of a storm ends
 #: Robots, messages a second to each.
 _FLEET, _FLEET_RATE = (100, 50) if SOAK_SECONDS > 60 else (20, 25)
 _TICKS = os.sysconf('SC_CLK_TCK')
@@ -136,15 +136,16 @@ class Storm:
     """
     Processes in which publishers come and go.
 
-    They end after some seconds. On a busy machine Fast DDS can get lost in its shared memory: who
-    has not read for a second counts as dead, and others make new memory for it. What a node has
-    not answered by then it answers when the storm is over.
+    They end when told to, or half a minute later than a test needs them. On a busy machine, Fast
+    DDS can get lost in its shared memory: who has not read for a second counts as dead, and others
+    make new memory for it. What a node has not answered, it answers when the storm is over.
 
     :param texts: what each publisher publishes once.
     """
 
-    def __init__(self, world, seconds, *texts, count):
-        self._world, self._texts, self._until = world, texts, time.monotonic() + seconds
+    def __init__(self, world, *texts, count):
+        self._world, self._texts = world, texts
+        self._until = time.monotonic() + SOAK_SECONDS + _OVER
         self._seeds = iter(range(first_seed(), sys.maxsize))
         self._members = [self._start() for _ in range(count)]
         world.wait_until(lambda: world.node.count_publishers('region') > 1, 'the storm')
@@ -160,8 +161,10 @@ class Storm:
         self._members = [self._start() if (member.process.poll() or 0) < 0 else member
                          for member in self._members]
 
-    def wait(self):
-        """Wait until it is over; end what cannot leave (Fast DDS, issue 6513)."""
+    def end(self):
+        """Let all processes leave; kill what cannot (Fast DDS, issue 6513)."""
+        for member in self._members:
+            member.process.terminate()
         for member in self._members:
             with suppress(subprocess.TimeoutExpired):
                 member.process.wait(_OVER)
@@ -200,7 +203,7 @@ def test_in_a_storm_of_publishers_nothing_is_lost_or_drawn_twice(world, chain_fi
     run = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
     publisher = world.publisher(qos=RELIABLE)
     world.settle()
-    storm = Storm(world, 2 * SOAK_SECONDS, count=2)
+    storm = Storm(world, count=2)
     sent = feed(world, publisher, [private], SOAK_SECONDS / 10, storm.keep_on)
     run.warm()
     sent += feed(world, publisher, [private], SOAK_SECONDS * 9 / 10, storm.keep_on)
@@ -220,7 +223,7 @@ def test_a_storm_of_publishers_and_of_transitions_ends_no_node(world, chain_file
         return Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
 
     run, transitions, crashes = start(), 0, 0
-    storm = Storm(world, SOAK_SECONDS, *'abcd', count=4)  # 200 publishers
+    storm = Storm(world, *'abcd', count=4)  # 200 publishers
     until = time.monotonic() + SOAK_SECONDS
     while not transitions or time.monotonic() < until:
         try:
@@ -235,5 +238,5 @@ def test_a_storm_of_publishers_and_of_transitions_ends_no_node(world, chain_file
         storm.keep_on()
     report(f'{transitions:,} transitions in {SOAK_SECONDS:.0f} s, while 200 publishers come and '
            'go', f'crashes of Fast DDS: {crashes}; ' + run.figures(transitions, 'transition'))
-    storm.wait()  # who leaves while others are found may wait for ever, too
+    storm.end()  # who leaves while others are found may wait for ever, too
     assert run.run.stop() == 0
