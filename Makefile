@@ -44,7 +44,7 @@ help:
 	@echo 'make test-studies'
 	@echo '            the tests of bench/ and studies/, which are not installed'
 	@echo 'make test-lossy'
-	@echo '            the tests of nodes, over a network that loses many messages'
+	@echo '            the tests of nodes, while many messages of discovery are lost'
 	@echo 'make test-often'
 	@echo '            the tests that start processes, many times on a busy machine (N=30)'
 	@echo 'make coverage'
@@ -97,7 +97,7 @@ test-thorough: setup
 test-studies: setup
 	$(VENV)/bin/python -m pytest -n $(JOBS) bench studies $(TEST_OPTIONS)
 
-# Most of several messages that come at once are lost, and sent again (test/ros/lossy.xml).
+# Many messages by which processes find each other are lost, and sent again (test/ros/lossy.xml).
 test-lossy: setup
 	SYMDP_TEST_LOSSY=1 $(VENV)/bin/python -m pytest -n 8 -m "not thorough" test/ros $(TEST_OPTIONS)
 

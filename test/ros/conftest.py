@@ -9,8 +9,8 @@ import pytest
 # Set before any rclpy is initialized: nothing may leave this machine.
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ.pop('ROS_STATIC_PEERS', None)
-# With this set, much is lost on the way, and what is reliable is sent again: a test that relies on
-# the order in which processes learn of each other then fails often, not once in a thousand runs.
+# With this set, much by which processes find each other is lost, and sent again: a test that
+# relies on its order then fails often, not once in a thousand runs.
 _PROFILES = 'lossy.xml' if 'SYMDP_TEST_LOSSY' in os.environ else 'discovery.xml'
 for product in 'FASTRTPS', 'FASTDDS':  # its name until 2.x, and since
     os.environ[f'{product}_DEFAULT_PROFILES_FILE'] = str(Path(__file__).with_name(_PROFILES))
