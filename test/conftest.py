@@ -43,11 +43,14 @@ def pytest_configure(config):
     Give these tests a network of their own, where the kernel allows it.
 
     No ROS domain, node or shared memory of another program, or of another worker, is met there.
+    A test in a process of its own (harness.apart) goes without shared memory. There, on a busy
+    machine, a port that nobody has read for a second counts as dead; in a storm, processes then do
+    little but make ports anew, and a message is late by tens of seconds.
     """
     if (hasattr(config, 'workerinput')  # `pytest_xdist_setupnodes` has done it
             or getattr(config.option, 'numprocesses', None) or not own_network.may_isolate()):
         return
-    own_network.isolate()
+    own_network.isolate(shared_memory='SYMDP_TEST_APART' not in os.environ)
     os.environ[own_network.MARK] = '1'
 
 

@@ -428,6 +428,7 @@ def apart(test):
     Decorate a test to run in a pytest of its own.
 
     A crash of rclpy or of Fast DDS then fails this test, with the traceback, and ends no worker.
+    Where the kernel allows a network of its own, this has no shared memory: see the conftest.
     """
     if _APART in os.environ:
         return test

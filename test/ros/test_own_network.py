@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A network of its own: what is seen of it, and in it."""
 import ctypes
+from itertools import islice, takewhile
 import os
 from pathlib import Path
 import subprocess
@@ -87,6 +88,18 @@ def test_nothing_but_loopback_and_no_more_rights(user):
         assert Path('/dev/shm/symdp_ros_test').exists()
     finally:
         Path('/dev/shm/symdp_ros_test').unlink()
+
+
+def test_nodes_without_shared_memory_meet_over_the_network():
+    def work():
+        own_network.isolate(shared_memory=False)
+        nodes = [start(), start()]
+        printed = list(takewhile(lambda line: line != '1\n', islice(nodes[0].stdout, 300)))
+        for node in nodes:
+            node.communicate()
+        return len(printed) < 300 and 'SHM Transport is not supported' in ''.join(printed)
+
+    assert in_child(work)
 
 
 def capabilities():

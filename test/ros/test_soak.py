@@ -136,9 +136,8 @@ class Storm:
     """
     Processes in which publishers come and go.
 
-    They end when told to, or half a minute later than a test needs them. On a busy machine, Fast
-    DDS can get lost in its shared memory: who has not read for a second counts as dead, and others
-    make new memory for it. What a node has not answered, it answers when the storm is over.
+    They end when told to, or half a minute later than a test needs them: what a node of a busy
+    machine has not answered, it answers when the storm is over.
 
     :param texts: what each publisher publishes once.
     """

@@ -25,7 +25,7 @@ _CAPABILITIES = 0x20080522  # capset(2), version 3
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def isolate() -> None:
+def isolate(shared_memory: bool = True) -> None:
     """
     Give this thread, and all that it starts from now on, a network and a /dev/shm of its own.
 
@@ -33,6 +33,9 @@ def isolate() -> None:
     /dev/shm by domain and port, so that must be separate, too. Files, users and processes stay as
     they are. Without the rights of an administrator, the process must have one thread only.
 
+    :param shared_memory: whether Fast DDS finds room in /dev/shm. Where not, it prints so, and
+        uses the network alone. (Read-only, LTTng would fork again and again, and take the exit
+        statuses of other children: it waits for any.)
     :raises OSError: the kernel does not allow it; the process may then be half-way: see
         :func:`may_isolate`.
     """
@@ -48,7 +51,8 @@ def isolate() -> None:
             with open(f'/proc/self/{file}', 'w') as stream:
                 stream.write(line)
     _call('mount', None, b'/', None, _RECURSIVE | _PRIVATE, None)
-    _call('mount', b'tmpfs', b'/dev/shm', b'tmpfs', _NO_SETUID | _NO_DEVICES, b'mode=1777')
+    _call('mount', b'tmpfs', b'/dev/shm', b'tmpfs', _NO_SETUID | _NO_DEVICES,
+          b'mode=1777' + (b'' if shared_memory else b',size=64k'))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         request = struct.pack('16sh14x', b'lo', 0)
         name, flags = struct.unpack('16sh14x', fcntl.ioctl(any_socket, _GET_FLAGS, request))
