@@ -256,12 +256,12 @@ def test_a_real_privatizer_has_no_topic_or_service_that_is_not_allowed(
         graph = look(world.domain, 2.0)
         names = {channel.name for channel in graph.topics if own in channel.sources}
         subscribed = {channel.name for channel in graph.topics if own in channel.readers}
-        return (graph, names, subscribed) if {*private, '/diagnostics'} <= names and \
-            '/tb1/region' in subscribed else None
+        services = {channel.name for channel in graph.services if own in channel.sources}
+        return (names, subscribed, services) if {*private, '/diagnostics'} <= names and (
+            '/tb1/region' in subscribed
+            and {f'{own}/change_state', f'{own}/get_state'} <= services) else None
 
-    graph, names, subscribed = wait_until(published, 'the private topics are seen')
+    names, subscribed, services = wait_until(published, 'topics and services are seen')
     assert names <= may['publish'] and private <= names
     assert subscribed <= may['subscribe']
-    services = {channel.name for channel in graph.services if own in channel.sources}
     assert services <= may['reply']
-    assert {'/tb1/privatizer/change_state', '/tb1/privatizer/get_state'} <= services

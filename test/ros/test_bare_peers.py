@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from bare_peer import BarePeer
-from harness import LATCHED, RELIABLE, ROOT, SURE
+from harness import LATCHED, RELIABLE, ROOT, SURE, wait_until
 import pytest
 from std_msgs.msg import String
 
@@ -67,13 +67,20 @@ def test_doctor_lists_what_it_can(world, peer):
     peer.announce([NO_TEXT], topic='rt/odom', type_name='nav_msgs::msg::dds_::Odometry_',
                   writers=1, readers=1)
     world.wait_until(lambda: world.node.count_publishers('odom') == 1, 'the peer')
-    done = subprocess.run(
-        [sys.executable, '-m', 'symdp_ros.cli.main', 'doctor', '--domain', str(world.domain),
-         '--seconds', '3'], cwd=ROOT, capture_output=True, text=True)
-    shown = ' '.join(done.stdout.replace('│', ' ').split())
-    assert done.returncode == 1 and not done.stderr, done.stderr
-    assert 'show where a robot is: 1;' in shown and '/odom' in shown, shown
-    assert '1 node,' in shown and 'the nodes' in shown and WARNING.split()[-1] in shown
+    shown = ''
+
+    def sees():
+        nonlocal shown
+        done = subprocess.run(
+            [sys.executable, '-m', 'symdp_ros.cli.main', 'doctor', '--domain', str(world.domain),
+             '--seconds', '3'], cwd=ROOT, capture_output=True, text=True)
+        assert not done.stderr, done.stderr
+        shown = ' '.join(done.stdout.replace('│', ' ').split())
+        return done.returncode == 1 and '1 node,' in shown and '/odom' in shown
+
+    wait_until(sees, lambda: f'the peer, and one node, in {shown}')
+    assert 'show where a robot is: 1;' in shown
+    assert 'the nodes' in shown and WARNING.split()[-1] in shown
     assert shown.count('cannot be') == 1, 'one row for all that cannot be listed'
 
 
