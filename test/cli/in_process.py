@@ -27,6 +27,22 @@ def run_symdp(*arguments, cwd=ROOT, **environment):
     return SimpleNamespace(returncode=status, stdout=out.getvalue(), stderr=err.getvalue())
 
 
+def run_until(world, texts, *arguments):
+    """
+    Run a command that looks at a ROS domain, again until it prints all these texts; return that.
+
+    On a busy machine, not all that is there is found within a command's `--seconds`.
+    """
+    runs = []
+
+    def says():
+        runs.append(run_symdp(*arguments))
+        return all(text in runs[-1].stdout + runs[-1].stderr for text in texts)
+
+    world.wait_until(says, lambda: f'{texts} in {runs[-1]}')
+    return runs[-1]
+
+
 def report(run):
     """Return the lines `name   value` of a report as a dict."""
     return {line[:20].strip(): line[20:] for line in run.stdout.splitlines()}

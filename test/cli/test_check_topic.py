@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp check FILE --topic TOPIC`, over DDS, from a robot that publishes."""
-from in_process import run_symdp
+from in_process import run_symdp, run_until
 import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed')
@@ -15,15 +15,7 @@ def check(world, *arguments, seconds=3):
 
 
 def check_until(world, text, *arguments):
-    """Check again until the output holds a text: on a busy machine, 3 s may not be enough."""
-    runs = []
-
-    def says():
-        runs.append(check(world, *arguments))
-        return text in runs[-1].stdout + runs[-1].stderr
-
-    world.wait_until(says, lambda: f'{text} in {runs[-1]}')
-    return runs[-1]
+    return run_until(world, [text], 'check', *arguments, '--domain', world.domain, '--seconds', 3)
 
 
 def latched(world, *names):

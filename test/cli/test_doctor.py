@@ -4,7 +4,7 @@
 import subprocess
 import sys
 
-from in_process import ROOT, run_symdp
+from in_process import ROOT, run_symdp, run_until
 import pytest
 from symdp_ros.cli.doctor import findings, segments_for_all
 from symdp_ros.messages.revealing import shown_by
@@ -255,16 +255,10 @@ def test_a_real_graph(world):
     wait_until(all_seen, lambda: f'all topics and services, and whose they are, in {seen}')
 
     def doctor(text, *arguments):
-        runs = []
-
-        def sees():
-            runs.append(run_symdp('doctor', '--domain', world.domain, '--seconds', 1, *arguments))
-            return text in runs[-1].stdout and 'private topics: /tb1/private_region\n' in (
-                runs[-1].stdout)
-
-        wait_until(sees, lambda: f'{text} in {runs[-1].stdout}')
-        assert not runs[-1].stderr
-        return runs[-1].returncode
+        run = run_until(world, [text, 'private topics: /tb1/private_region\n'], 'doctor',
+                        '--domain', world.domain, '--seconds', 1, *arguments)
+        assert not run.stderr
+        return run.returncode
 
     assert doctor(f'show where a robot is: {len(certain)}; may show it:') == 1
     assert doctor('show where a robot is: 0; may show it: 0',
@@ -276,16 +270,12 @@ def test_a_real_graph(world):
 
 def test_behind_the_gate_nothing_but_private_topics_is_found(world):
     """A privatizer with output_domain: one look at the readers' domain, one at the robot's."""
-    from harness import free_domain, wait_until
+    from harness import free_domain
 
     outer = free_domain()
 
     def doctor(domain, *texts):
-        def sees():
-            run = run_symdp('doctor', '--domain', domain, '--seconds', 2)
-            return run if all(text in run.stdout for text in texts) else None
-
-        return wait_until(sees, f'{texts} in what the doctor prints')
+        return run_until(world, texts, 'doctor', '--domain', domain, '--seconds', 2)
 
     world.privatizer('-r', '__ns:=/tb1', chain_file='config/depot.geojson', epsilon=1.0,
                      initial_state="'0'", outputs="['string', 'pose', 'markers']",

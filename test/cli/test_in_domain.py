@@ -3,7 +3,7 @@
 """`symdp topics`, `symdp echo` and `symdp call`, over DDS, beside a privatizer and a service."""
 from threading import Thread
 
-from in_process import run_symdp
+from in_process import run_symdp, run_until
 import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed')
@@ -22,11 +22,8 @@ def test_beside_a_privatizer(world):
     world.publisher('/tb1/region').publish(String(data='5'))
 
     def says(command, *arguments, texts):
-        def it_does():
-            run = symdp(world, command, *arguments)
-            return run if all(text in run.stdout for text in texts) else None
-
-        run = world.wait_until(it_does, f'{texts} of {command}')
+        run = run_until(world, texts, command, *arguments, '--domain', world.domain,
+                        '--seconds', 3)
         assert (run.returncode, run.stderr) == (0, '')
         return run.stdout
 

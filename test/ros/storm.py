@@ -5,8 +5,8 @@ Publishers that come and go, for the soak: python storm.py SEED SECONDS [TEXT â€
 
 Each publisher, of some QoS, publishes the texts once on `region`; then it goes. Subscribers to
 `region` and to `private_region` stay: where one goes while a publisher of its topic comes, Fast
-DDS 2.14 may crash (its issue 3303), and who crashes may hold a lock in shared memory that others
-wait for. The process ends at SIGTERM, after some seconds, or with the one that started it.
+DDS 2.14 may crash (its issue 3303). The process ends at SIGTERM, after some seconds, or with the
+one that started it.
 """
 import ctypes
 import random

@@ -33,9 +33,9 @@ def isolate(shared_memory: bool = True) -> None:
     /dev/shm by domain and port, so that must be separate, too. Files, users and processes stay as
     they are. Without the rights of an administrator, the process must have one thread only.
 
-    :param shared_memory: whether Fast DDS finds room in /dev/shm. Where not, it prints so, and
-        uses the network alone. (Read-only, LTTng would fork again and again, and take the exit
-        statuses of other children: it waits for any.)
+    :param shared_memory: whether Fast DDS finds room in /dev/shm. Without room, Fast DDS prints an
+        error and uses the network alone. A read-only /dev/shm would not do: LTTng, which traces
+        some rclpy, then forks again and again, and takes the exit statuses of other children.
     :raises OSError: the kernel does not allow it; the process may then be half-way: see
         :func:`may_isolate`.
     """
