@@ -36,7 +36,7 @@ from symdp_ros.ledger.storage.entries import LedgerEntries
 from symdp_ros.ledger.storage.files import ReleasedFiles
 from symdp_ros.ledger.subjects import check_subject
 from symdp_ros.ledger.transaction import ChargeTransaction, NewCharge, Placed
-from symdp_ros.ledger.units import Loss
+from symdp_ros.ledger.units import Loss, Unit
 
 _PART_BYTES = 1 << 20
 
@@ -122,9 +122,13 @@ class Ledger:
         """Return exactly what a subject, or one of its logs, has spent, in the subject's unit."""
         return self.account(subject).spent(log_id)
 
+    def unit(self, entry: Entry) -> Unit:
+        """Return the unit of a charge's subject; that of the charge where damage hides it."""
+        return self.account(entry.subject).unit or entry.loss.unit
+
     def cost(self, entry: Entry) -> Fraction:
         """Return what a charge costs in the unit of its subject."""
-        return (self.account(entry.subject).unit or entry.loss.unit).cost(entry.loss)
+        return self.unit(entry).cost(entry.loss)
 
     def keep_budget(self, subject: str, subject_budget: float, accounting: str = '',
                     delta: float = 0.0) -> None:

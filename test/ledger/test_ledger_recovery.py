@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ledger that is damaged, lost or an older copy is not charged, and can be recovered."""
 from contextlib import ExitStack
+import csv
 from fractions import Fraction
+import io
 import json
 import os
 from pathlib import Path
@@ -275,6 +277,33 @@ def test_a_damaged_page_is_a_problem_whenever_it_is_read(path, page, opens):
     recover(path, {})
     with Ledger(path) as ledger:
         assert ledger.spent('r1') == 2 and ledger.problems() == []
+
+
+@pytest.mark.parametrize('option', [[], ['--remaining']])
+@pytest.mark.parametrize('form', ['json', 'csv'])
+def test_charges_in_disorder_are_shown(path, form, option, capsys):
+    with sqlite3.connect(path) as db:
+        [(root,)] = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'charges'")
+    db.close()
+    content = bytearray(path.read_bytes())
+    page = (root - 1) * PAGE
+    cell = page + int.from_bytes(content[page + 8:page + 10], 'big')
+    number = cell + 1  # after the size, which takes a byte where it is short
+    assert content[number] == 1  # the budget, before the two charges
+    content[number] = 33
+    path.write_bytes(content)
+    assert main(['ledger', str(path), *option]) == 1
+    assert 'its charges are in disorder' in capsys.readouterr().err
+    assert main(['ledger', str(path), *option, '--export', form]) == 1
+    out, err = capsys.readouterr()
+    assert 'its charges are in disorder' in err
+    rows = json.loads(out) if form == 'json' else list(csv.DictReader(io.StringIO(out)))
+    if option:
+        assert [(row['subject'], row['unit'], row['spent']) for row in rows] == [('r1', '', '0')]
+    else:
+        assert [(str(row['number']), row['cost'], row['unit'], row['rho']) for row in rows] == [
+            (number, '1', 'changes of up to 1 symbol (sampling: message)', '0.5')
+            for number in ('2', '3')]
 
 
 @pytest.mark.parametrize('marked', ['', 'damaged'])
