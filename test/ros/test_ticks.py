@@ -5,7 +5,8 @@ import pytest
 
 rclpy = pytest.importorskip('rclpy', reason='rclpy is not installed: no ROS 2 to test against')
 
-from rclpy.executors import SingleThreadedExecutor  # noqa: E402, I100
+from harness import wait_until  # noqa: E402, I100
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.experimental import EventsExecutor  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
@@ -17,36 +18,39 @@ SECOND = 10**9
 
 @pytest.fixture(params=[EventsExecutor, SingleThreadedExecutor])
 def simulated(request, world):
-    """Give a node that uses simulated time, and a function that sets the time and spins."""
+    """Give a node that uses simulated time, and functions that set the time and spin until."""
     node = rclpy.create_node('simulated', context=world.context, parameter_overrides=[
         Parameter('use_sim_time', value=True)])
     executor = request.param(context=world.context)
     executor.add_node(node)
     publisher = world.publisher('/clock', Clock)
 
+    def spin_until(condition, what):
+        wait_until(condition, what, lambda: executor.spin_once(timeout_sec=0.02))
+
     def set_time(nanoseconds):
         message = Clock()
         message.clock.sec, message.clock.nanosec = divmod(nanoseconds, SECOND)
         publisher.publish(message)
-        world.wait_until(lambda: executor.spin_once(timeout_sec=0.02)
-                         or node.get_clock().now().nanoseconds == nanoseconds, 'the time')
-        for _ in range(3):
+        spin_until(lambda: node.get_clock().now().nanoseconds == nanoseconds, 'the time')
+        for _ in range(3):  # what should not come gets a chance
             executor.spin_once(timeout_sec=0.02)
 
-    yield node, set_time
+    yield node, set_time, spin_until
     executor.remove_node(node)
     executor.shutdown()
     node.destroy_node()
 
 
 def test_they_come_when_they_are_due_and_when_the_clock_is_set_back(simulated):
-    node, set_time = simulated
+    node, set_time, spin_until = simulated
     seen = []
     ticks = SimulatedTicks(node, node.get_clock(), SECOND,
                            lambda now: seen.append(now) or 2 * SECOND)
-    for now in (SECOND - 1, SECOND, 3 * SECOND - 1, 9 * SECOND, 10 * SECOND, 8 * SECOND,
-                10 * SECOND - 1, 10 * SECOND):
+    for now, count in ((SECOND - 1, 0), (SECOND, 1), (3 * SECOND - 1, 1), (9 * SECOND, 2),
+                       (10 * SECOND, 2), (8 * SECOND, 3), (10 * SECOND - 1, 3), (10 * SECOND, 4)):
         set_time(now)
+        spin_until(lambda count=count: len(seen) >= count, f'{count} ticks')
     assert seen == [SECOND, 9 * SECOND, 8 * SECOND, 10 * SECOND]
     ticks.destroy()
     set_time(99 * SECOND)
@@ -54,7 +58,7 @@ def test_they_come_when_they_are_due_and_when_the_clock_is_set_back(simulated):
 
 
 def test_what_a_tick_raises_is_raised_by_the_executor(simulated):
-    node, set_time = simulated
+    node, set_time, spin_until = simulated
 
     def tick(now):
         raise SymdpError(f'at {now}')
@@ -63,4 +67,5 @@ def test_what_a_tick_raises_is_raised_by_the_executor(simulated):
     set_time(1)
     with pytest.raises(SymdpError, match='at 2000000000'):
         set_time(2 * SECOND)
+        spin_until(lambda: False, 'the error')
     ticks.destroy()

@@ -8,6 +8,7 @@ import os
 import socket
 from threading import Timer
 
+from harness import PATIENCE
 import pytest
 from symdp_ros.ros.graph.topic_claim import TopicClaim
 
@@ -54,7 +55,7 @@ def test_a_holder_whose_queue_is_full_for_a_moment_is_waited_for(topic):
                 asking.append(socket.socket(socket.AF_UNIX))
                 asking[-1].setblocking(False)
                 asking[-1].connect(address)
-        answers = Timer(0.2, held.accept)
+        answers = Timer(0.05, held.accept)
         answers.start()
         with pytest.raises(ValueError, match='^no$'):
             TopicClaim(3, topic, 'no')
@@ -80,12 +81,12 @@ def squatter(domain, topic, *, user=None, listening=True, names=('', f'/{os.getu
     ours, its = FORK.Pipe()
     process = FORK.Process(target=hold, args=[its])
     process.start()
-    assert ours.poll(20) and ours.recv() == 'ready'
+    assert ours.poll(PATIENCE) and ours.recv() == 'ready'
     try:
         yield
     finally:
         ours.send('end')
-        process.join(20)
+        process.join(PATIENCE)
 
 
 def test_a_name_that_is_held_and_tells_no_user_blocks_nothing(topic):
@@ -132,7 +133,7 @@ def test_a_process_of_root_counts_for_all_users(topic):
     ours, its = FORK.Pipe()
     process = FORK.Process(target=try_it, args=[its])
     process.start()
-    process.join(20)
+    process.join(PATIENCE)
     assert ours.poll() and ours.recv() == 'refused'
     claim.close()
 

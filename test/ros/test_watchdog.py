@@ -10,14 +10,15 @@ from harness import PATIENCE, ROOT
 import pytest
 
 
-@pytest.mark.parametrize('work, status, shown', [
-    ('ctypes.PyDLL(None).sleep(60)', 1, 'Timeout'),  # it holds the interpreter's lock
-    ('pass', 0, '')])
-def test_stuck(work, status, shown):
+@pytest.mark.parametrize('seconds, work, status, shown', [
+    (0.2, 'ctypes.PyDLL(None).sleep(600)', 1, 'Timeout'),  # it holds the interpreter's lock
+    (PATIENCE, 'pass', 0, '')])
+def test_stuck(seconds, work, status, shown):
     ended = subprocess.run([sys.executable, '-c', (
         'import ctypes\n'
         'from symdp_ros.ros.live.watchdog import ends_if_stuck\n'
-        f'with ends_if_stuck(0.2): {work}')], capture_output=True, text=True, timeout=50)
+        f'with ends_if_stuck({seconds}): {work}')],
+        capture_output=True, text=True, timeout=PATIENCE)
     assert ended.returncode == status
     assert shown in ended.stderr and bool(shown) == bool(ended.stderr)
 
