@@ -123,7 +123,7 @@ class Ledger:
         return self.account(subject).spent(log_id)
 
     def unit(self, entry: Entry) -> Unit:
-        """Return the unit of a charge's subject; that of the charge where damage hides it."""
+        """Return the unit of a charge's subject; its own, where a damaged ledger tells none."""
         return self.account(entry.subject).unit or entry.loss.unit
 
     def cost(self, entry: Entry) -> Fraction:

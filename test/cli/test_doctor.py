@@ -246,7 +246,7 @@ def test_a_real_graph(world):
         seen.clear()
         seen.update(found(look(world.domain, 1.0)))
         shown = {name for name, row in seen.items() if row.certain}
-        # One whose node has not told its name yet is no private topic: it may show where it is.
+        # A private topic counts as one that may show it until the name of its node is known.
         return shown == certain and seen.keys() - certain == unsure and (
             seen['/tb1/region'].sources == {'/tb1/robot'}
             and seen['/tb1/region'].readers == {'/tb1/privatizer'}

@@ -302,8 +302,8 @@ def test_charges_in_disorder_are_shown(path, form, option, capsys):
         assert [(row['subject'], row['unit'], row['spent']) for row in rows] == [('r1', '', '0')]
     else:
         assert [(str(row['number']), row['cost'], row['unit'], row['rho']) for row in rows] == [
-            (number, '1', 'changes of up to 1 symbol (sampling: message)', '0.5')
-            for number in ('2', '3')]
+            (charge, '1', 'changes of up to 1 symbol (sampling: message)', '0.5')
+            for charge in ('2', '3')]
 
 
 @pytest.mark.parametrize('marked', ['', 'damaged'])

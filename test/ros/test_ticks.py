@@ -18,7 +18,7 @@ SECOND = 10**9
 
 @pytest.fixture(params=[EventsExecutor, SingleThreadedExecutor])
 def simulated(request, world):
-    """Give a node that uses simulated time, and functions that set the time and spin until."""
+    """Give a node in simulated time, what sets this time, and what spins until something holds."""
     node = rclpy.create_node('simulated', context=world.context, parameter_overrides=[
         Parameter('use_sim_time', value=True)])
     executor = request.param(context=world.context)
@@ -33,7 +33,7 @@ def simulated(request, world):
         message.clock.sec, message.clock.nanosec = divmod(nanoseconds, SECOND)
         publisher.publish(message)
         spin_until(lambda: node.get_clock().now().nanoseconds == nanoseconds, 'the time')
-        for _ in range(3):  # what should not come gets a chance
+        for _ in range(3):  # long enough for a tick that is not due to be seen
             executor.spin_once(timeout_sec=0.02)
 
     yield node, set_time, spin_until

@@ -243,16 +243,12 @@ def _charges(ledger, charges, files):
         'number': charge.number, 'made': charge.made, 'subject': charge.subject,
         'log_id': charge.log_id, 'symbols': _symbols(charge), 'epsilon': charge.epsilon,
         'adjacency': charge.adjacency, 'cost': written(ledger.cost(charge)),
-        'unit': str(ledger.unit(charge)), 'rho': written(_rho(ledger.unit(charge), charge.loss)),
+        'unit': str(ledger.unit(charge)),
+        'rho': written(charge.loss.concentrated.rho(ledger.unit(charge).steps(charge.loss.step))),
         'settings': {name: value for name, value in charge.described.items() if name != 'logs'},
         'logs': sorted(charge.logs or ()),
         'files': paths.get(charge.number, []),
     } for charge in charges]
-
-
-def _rho(unit, loss):
-    """Return the ρ of a charge in a unit."""
-    return loss.concentrated.rho(unit.steps(loss.step))
 
 
 def _remaining(accounts, delta):
