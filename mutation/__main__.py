@@ -62,8 +62,8 @@ def _options(known) -> argparse.Namespace:
                              'added, or with more --seconds')
     parser.add_argument('--show', action='store_true', help='only print what was found last time')
     parser.add_argument('--jobs', type=int, default=2)
-    parser.add_argument('--seconds', type=float, default=4.0,
-                        help='processor time of the tests that are tried on a mutant (default: 4)')
+    parser.add_argument('--seconds', type=float, default=10.0,
+                        help='processor time of the tests of a mutant (default: 10)')
     return parser.parse_args()
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trial of one module: its tests, and its mutants, each in a fork."""
 from collections import Counter, defaultdict
+from contextlib import suppress
 import ctypes
 from functools import _lru_cache_wrapper
 import gc
@@ -57,7 +58,7 @@ class _Trial:
         importlib.import_module(f'symdp_ros.{self.module.replace("/", ".")}')
         items = self._items = {item.nodeid: item for item in session.items}
         _only_search(items.values())
-        self._seconds, self._reached = _in_a_fork(lambda: _baseline(items, str(self.path)))
+        self._seconds, self._reached = _baseline(items, str(self.path))
         self._print(f'{self.module}: {len(self._seconds)} of {len(items)} tests are used, '
                     f'{sum(self._seconds.values()):.0f} s')
         self._functions = functions_of(self.path)
@@ -108,16 +109,16 @@ class _Trial:
         """
         Return the tests that reach a mutant, as many as there is time for.
 
-        The shortest case of each test function comes first, then the second one of each.
+        Those of which the shorter cases of the same function take the least time come first.
         """
         tests = set(self._seconds)
         if mutant.inside:
             tests &= set().union(*(self._reached.get(line, ()) for line in mutant.lines))
-        turns, cases = {}, Counter()
+        turns, so_far = {}, Counter()
         for test in sorted(tests, key=lambda each: (self._seconds[each], each)):
             function = test.partition('[')[0]
-            turns[test] = cases[function], self._seconds[test]
-            cases[function] += 1
+            so_far[function] += self._seconds[test]
+            turns[test] = so_far[function], test
         chosen, left = [], self.options.seconds
         for test in sorted(turns, key=turns.get):
             left -= self._seconds[test]
@@ -137,7 +138,7 @@ class _Trial:
             seconds = sum(self._seconds[test] for test in tests)
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(int(120 + 60 * seconds))
+            signal.alarm(int(60 + 10 * seconds))
             if mutant.inside:
                 _put(self._real, mutant.code, self._functions)
                 os._exit(_fails(mutant, tests, self._items, self._seconds))
@@ -239,10 +240,34 @@ def _say_why(what, reports):
 
 
 def _baseline(items, file):
-    """Return the processor time of each test that passes, and the tests that reach each line."""
+    """
+    Return the processor time of each test that passes, and the tests that reach each line.
+
+    One that takes too long ends its fork: an error that is raised in it, while it is traced, may
+    leave a traceback without line numbers, which ends pytest.
+    """
+    seconds, reached, left = {}, defaultdict(set), list(items.values())
+    while left:
+        done = 0
+        for passed, took, lines in _from_a_fork(lambda tests=left: _traced(tests, file)):
+            if passed:
+                name = left[done].nodeid
+                seconds[name] = took
+                for line in lines:
+                    reached[line].add(name)
+            done += 1
+        if done < len(left):
+            os.write(session_output, f'    not used: {left[done].nodeid}: takes more than '
+                                     f'{_TEST_SECONDS:g} s, or ends its process\n'.encode())
+        del left[:done + 1]
+    return seconds, dict(reached)
+
+
+def _traced(tests, file):
+    """Yield of each test: whether it passes, its processor time, and the lines it reaches."""
     from _pytest.runner import runtestprotocol
 
-    seconds, reached, lines = {}, defaultdict(set), set()
+    lines = set()
 
     def trace_line(frame, event, argument):
         lines.add(frame.f_lineno)
@@ -254,11 +279,7 @@ def _baseline(items, file):
             return trace_line
         return None
 
-    def too_long(*_):
-        raise TimeoutError
-
-    signal.signal(signal.SIGVTALRM, too_long)
-    tests = list(items.values())
+    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     caches = _all_of(_lru_cache_wrapper)
     for item, following in zip(tests, [*tests[1:], None]):
         for cache in caches:  # else a test reaches what an earlier one has not
@@ -274,31 +295,31 @@ def _baseline(items, file):
             sys.settrace(None)
             threading.settrace(None)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        if all(report.passed for report in reports):
-            seconds[item.nodeid] = time.process_time() - start
-            for line in lines:
-                reached[line].add(item.nodeid)
-        else:
+        took = time.process_time() - start
+        passed = all(report.passed for report in reports)
+        if not passed:
             _say_why('not used', reports)
-    return seconds, dict(reached)
+        yield passed, took, lines
 
 
-def _in_a_fork(function):
-    """Return what a function returns in a process of its own."""
+def _from_a_fork(function):
+    """Yield what a function yields in a process of its own, until that ends."""
     source, end = os.pipe()
     pid = os.fork()
     if not pid:
         try:
             os.close(source)
             with os.fdopen(end, 'wb') as pipe:
-                pickle.dump(function(), pipe)
+                for each in function():
+                    pickle.dump(each, pipe)
+                    pipe.flush()
         finally:
             os._exit(0)
     os.close(end)
-    with os.fdopen(source, 'rb') as pipe:
-        found = pickle.load(pipe)
+    with os.fdopen(source, 'rb') as pipe, suppress(EOFError):
+        while True:
+            yield pickle.load(pipe)
     os.waitpid(pid, 0)
-    return found
 
 
 def end_with_parent():

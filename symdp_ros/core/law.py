@@ -68,7 +68,7 @@ class Law(Protocol):
     def distance_distribution(self, word: Word) -> Floats:
         """Return P[d(word, output) = ℓ]: shape (n + 1,)."""
 
-    def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None] | None:
+    def errors(self, columns: Ints, variances: bool) -> tuple[Floats, Floats | None] | None:
         """
         Return the chance of an error at each position, and the variance of their number.
 

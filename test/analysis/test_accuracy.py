@@ -298,12 +298,12 @@ def test_of_very_many_words_permute_and_flip_errs_as_exponential(epsilon):
     chain, word = grid(3), ['0,1', None, '1,1', '1,1'] * 10
     mechanism = OfflineMechanism(chain, Privacy(epsilon), selection='permute_and_flip')
     columns = np.array([[chain.state_index.get(symbol, len(chain))] for symbol in word])
-    errors, variances = mechanism.law.errors(columns)
+    errors, variances = mechanism.law.errors(columns, True)
     chances = mechanism.distance_distribution(word)
     mean = chances @ np.arange(41)
     assert errors.sum() == pytest.approx(mean, rel=1e-8)
     assert variances[0] == pytest.approx(chances @ (np.arange(41) - mean)**2, rel=1e-6)
-    assert mechanism.law.errors(columns[:4]) is None  # too few for that
+    assert mechanism.law.errors(columns[:4], True) is None  # too few for that
     many = OfflineMechanism(chain, Privacy(60.0), selection='permute_and_flip')
     assert many.law.errors(columns[::2]) is None
 

@@ -513,6 +513,31 @@ def test_segments_are_recomputed_together(layout, length, epsilon):
     assert sampler.release(word) == expected
 
 
+@pytest.mark.parametrize('layout, base', [('columns', 'weighted')], indirect=True)
+@pytest.mark.parametrize('alone', [0, 1, 3])
+def test_as_few_rows_are_computed_again_as_memory_allows(alone):
+    """Against all spacings, one by one."""
+    for length in (1, 7, 60, 400, 1_000):
+        for most in {0, 1, 3, 4, 20, 60, 61, 63, 64, 100, 200, length, length + 1, length + 2}:
+            found = spacing, near, rows = backward._spacing(length, most, alone)
+            if length < most:
+                assert found == (1, 0, length + 1)
+                continue
+            choices = range(2, max(2, round(length**0.5 / 2)) + 1)
+            needed = {s: len(range(0, length, s)) + 1 + max(2, s - 1) for s in choices}
+            plain = next((s for s in choices if needed[s] <= most), choices[-1])
+            if not near:
+                assert found == (plain, 0, needed[plain])
+            together = {s: len(range(0, length, s)) + 1 + max(2, alone) for s in choices
+                        if s > alone + 1}
+            fitting = [s for s in together
+                       if together[s] + kernels.SEGMENTS * (s - alone) <= most]
+            worth = alone > 0 and fitting and (
+                (1 - (alone + 1) / fitting[0]) / 2 < 0.9 - (alone + 1) / plain)
+            assert near == (alone if worth else 0)
+            assert not near or (spacing, rows) == (fitting[0], together[fitting[0]])
+
+
 @pytest.mark.parametrize('layout', ['columns'], indirect=True)
 def test_points_on_boundaries_in_segments_together(layout):
     """Both moves are equally likely, and the 53 bits of each point are those of ½."""

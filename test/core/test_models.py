@@ -367,11 +367,12 @@ def test_draws(chain, epsilon):
 
 
 @for_all_chains
+@pytest.mark.parametrize('trust', [0.6, 1.0])
 @pytest.mark.parametrize('epsilon', [thorough(0.0), 1.5, thorough(30.0)])
-def test_distances_and_errors_by_enumeration(chain, epsilon):
-    mechanism = OfflineMechanism(chain, Privacy(epsilon, 2), trust=0.6)
+def test_distances_and_errors_by_enumeration(chain, epsilon, trust):
+    mechanism = OfflineMechanism(chain, Privacy(epsilon, 2), trust=trust)
     for word in [*all_words(chain, 3)][::13]:
-        law = exact_law(chain, chain.models(0.6), Fraction(mechanism.ratio(3)), word)
+        law = exact_law(chain, chain.models(trust), Fraction(mechanism.ratio(3)), word)
         expected, positions = np.zeros(4), np.zeros(3)
         for output, chance in law.items():
             expected[distance(word, output)] += float(chance)

@@ -21,6 +21,7 @@ from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
                         replayable_random, thorough, words)
 from symdp_ros import (Chain, ConfigurationError, HammingAutomaton, OnlineMechanism, Privacy,
                        UnknownSymbolError)
+from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.registry import SELECTIONS
 
@@ -217,6 +218,15 @@ def test_the_distances_of_long_words(selection):
     assert_drawn(counts, dict(enumerate(distribution.tolist())), n)
 
 
+def test_the_mean_of_the_distances_is_the_sum_of_the_errors():
+    """There are 2^1200 words: their weights are no floats."""
+    chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+    word = Random(1).choices((*chain.states, None), k=1200)
+    mechanism = OfflineMechanism(chain, Privacy(1.0), base='counting')
+    distribution = mechanism.distance_distribution(word)
+    assert distribution @ np.arange(1201) == pytest.approx(accuracy(mechanism, word).mean)
+
+
 # What is refused, and what is not.
 
 @pytest.mark.parametrize('options, setting', [
@@ -269,6 +279,7 @@ def test_what_is_too_large_is_refused_before_anything_is_drawn():
     for selection in ('exponential', 'causal'):
         other = OfflineMechanism(chain, Privacy(1.0), selection=selection)
         other.check(10**9)
+        assert other.law.distance_steps(4_663) == 4_663**2 * 460
         assert chain.is_feasible(other.privatize([None] * 4_663))
         with refused(ConfigurationError, setting='selection'):
             other.distance_distribution([None] * 4_663)

@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """A release directory is held by one process, and what is charged gets into its place."""
+from contextlib import ExitStack, nullcontext
 import errno
 from fractions import Fraction
 import os
 from pathlib import Path
 import socket
+import stat
 import subprocess
 import sys
 
@@ -18,7 +20,7 @@ from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release import outbox
 from symdp_ros.release.engine import Releaser
-from symdp_ros.release.outbox import digest_of, holds, Outbox
+from symdp_ros.release.outbox import digest_of, holds, make_directory, Outbox
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = '.symdp_ros.lock'
@@ -91,6 +93,19 @@ def test_a_lock_that_is_no_file_is_neither_followed_nor_waited_for(releases, tmp
     assert not other.exists() or kind == 'link' and other.read_text() == 'mine'
 
 
+@pytest.mark.parametrize('kind, reason', [
+    ('nothing', 'No such file or directory'), ('file', 'Not a directory'),
+    ('link to itself', 'Too many levels of symbolic links')])
+def test_what_is_no_directory_cannot_be_held(tmp_path, kind, reason):
+    path = tmp_path / kind
+    if kind == 'file':
+        path.touch()
+    elif kind != 'nothing':
+        path.symlink_to(path)
+    with pytest.raises(ConfigurationError, match=f'cannot be used: {reason}'):
+        Outbox(path)
+
+
 def test_a_staging_name_that_is_no_directory_is_left_alone(releases, tmp_path):
     other = tmp_path / 'other'
     other.mkdir()
@@ -152,16 +167,135 @@ def test_one_release_that_cannot_be_moved_does_not_stop_the_others(releases, led
     assert sorted(os.listdir(releases))[0] == LOCK
 
 
-def test_a_charged_release_whose_name_is_too_long_gets_a_short_one(releases, ledger):
+@pytest.mark.parametrize('letter, kept', [('ä', 50), ('x', 100)])
+def test_a_charged_release_whose_name_is_too_long_gets_a_short_one(releases, ledger, letter, kept):
     box = Outbox(releases, ledger)
-    charge(box, ledger, 'long', 'ä' * 126 + '.private.csv')
+    charge(box, ledger, 'long', letter * 250 + '.private.csv')
     box.close()
     box = Outbox(releases, ledger)
     box.close()
     [name] = visible(releases)
-    assert box.problems == () and name.startswith('ä' * 50 + '~') and name.endswith('.private.csv')
+    assert box.problems == () and name.endswith('.private.csv')
+    assert name.startswith(letter * kept + '~')
     [file] = ledger.files.all()
     assert file.visible and file.path == releases / name
+
+
+@pytest.mark.parametrize('number', [errno.EIO, errno.ENAMETOOLONG])
+def test_no_name_is_sought_in_vain(releases, ledger, monkeypatch, number):
+    """A disk that fails, and a file system that allows no name at all."""
+    box = Outbox(releases, ledger)
+    charge(box, ledger, 'long', 'x' * 200 + '.private.csv')
+    box.close()
+
+    def move(source, target):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(outbox, '_move', move)
+    box = Outbox(releases, ledger)
+    box.close()
+    [problem], [file] = box.problems, ledger.files.all()
+    assert problem.endswith(f'cannot be moved to its path yet: {os.strerror(number)}')
+    assert (len(file.path.name) == 212) == (number == errno.EIO)
+    assert file.staged.exists() and not file.visible
+
+
+def test_a_hundred_moves_are_noted_together(releases, ledger):
+    with Outbox(releases, ledger) as box, ExitStack() as stack:
+        paths = [stack.enter_context(box.staged('.csv')) for _ in range(100)]
+        for path in paths:
+            path.write_text(path.name)
+        ledger.charge('r1', Loss(Fraction(1), 1, 'message'), log_id='a', settings='s',
+                      description='{}', words=[['a']],
+                      files=[(releases / path.name, path, digest_of(path)) for path in paths])
+        *files, last = ledger.files.hidden()
+        for file in files:
+            box.publish(file)
+        assert len(visible(releases)) == 99 and len(ledger.files.hidden()) == 100
+        box.publish(last)
+        assert len(visible(releases)) == 100 and ledger.files.hidden() == []
+
+
+def test_nobody_else_looks_into_what_is_staged(releases):
+    with Outbox(releases):
+        [staging] = releases.glob('.staging-*')
+        assert stat.S_IMODE(staging.stat().st_mode) == 0o700
+        assert stat.S_IMODE((releases / LOCK).stat().st_mode) == 0o600
+
+
+def test_what_another_user_left_behind_is_left_alone_but_by_root(releases, monkeypatch):
+    left = releases / '.staging-free-0'
+    left.mkdir()
+    if os.geteuid() == 0:
+        os.chown(left, 12345, -1)
+    for user, names in ((left.stat().st_uid + 1, [left.name, LOCK]), (0, [LOCK])):
+        monkeypatch.setattr(os, 'geteuid', lambda user=user: user)
+        Outbox(releases).close()
+        assert sorted(os.listdir(releases)) == names
+
+
+def test_a_release_of_another_directory_stays_there(tmp_path, releases, ledger):
+    """Both have the same ledger."""
+    (tmp_path / 'others').mkdir()
+    other = Outbox(tmp_path / 'others', ledger)
+    charge(other, ledger, 'a', 'a.csv')
+    other.close()
+    with Outbox(releases, ledger) as box:
+        [file] = ledger.files.all()
+        assert box.problems == () and box.paths_of([file]) == [file.path]
+        assert file.staged.exists() and not file.visible and visible(tmp_path / 'others') == []
+    assert os.listdir(releases) == [LOCK]
+
+
+@pytest.mark.parametrize('content', ['abc', 'something else'])
+def test_what_was_moved_before_a_crash_is_noted(releases, ledger, content):
+    box = Outbox(releases, ledger)
+    charge(box, ledger, 'a', 'a.csv')
+    box.close()
+    [file] = ledger.files.all()
+    file.staged.unlink()
+    file.path.write_text(content)
+    box = Outbox(releases, ledger)
+    box.close()
+    [file] = ledger.files.all()
+    assert box.problems == () and file.visible == (content == 'abc')
+    assert sorted(os.listdir(releases)) == [LOCK, 'a.csv']
+
+
+def test_a_release_that_is_equal_is_found(releases):
+    with Outbox(releases) as box, box.staged('.csv') as path:
+        path.write_text('abc')
+        (releases / '.hidden').write_text('abc')
+        (releases / 'as long').write_text('abd')
+        (releases / 'longer').write_text('abcd')
+        assert box.equal(path, digest_of(path)) is None
+        (releases / 'same').write_text('abc')
+        assert box.equal(path, digest_of(path)) == releases / 'same'
+
+
+def test_what_is_staged_stays_where_the_ledger_cannot_be_read(releases, ledger):
+    box = Outbox(releases, ledger)
+    charge(box, ledger, 'a', 'a.csv')
+    [file] = ledger.files.all()
+    ledger.close()
+    box.close()
+    assert file.staged.read_text() == 'abc'
+
+
+def test_it_closes_where_what_was_staged_is_gone(releases):
+    with Outbox(releases):
+        [staging] = releases.glob('.staging-*')
+        staging.rmdir()
+    assert os.listdir(releases) == [LOCK]
+
+
+def test_directories_are_made(tmp_path):
+    for _ in range(2):
+        make_directory(tmp_path / 'a' / 'b')
+    assert (tmp_path / 'a' / 'b').is_dir()
+    (tmp_path / 'file').touch()
+    with pytest.raises(ConfigurationError, match='cannot be made: Not a directory'):
+        make_directory(tmp_path / 'file' / 'c')
 
 
 def test_what_was_changed_after_its_charge_is_not_handed_out(releases, ledger):
@@ -194,6 +328,12 @@ def test_it_is_known_before_that_there_is_no_room(releases, monkeypatch):
         full[i] = 0
         monkeypatch.setattr(os, 'statvfs', lambda path, full=full: os.statvfs_result(full))
         with pytest.raises(ConfigurationError, match='hardly any space .* nothing is charged'):
+            box.check(['fine'])
+    for blocks in (255, 256):  # of 4096 bytes
+        enough = list(values)
+        enough[1], enough[4], enough[7] = 4096, blocks, 1
+        monkeypatch.setattr(os, 'statvfs', lambda path, enough=enough: os.statvfs_result(enough))
+        with (nullcontext() if blocks == 256 else pytest.raises(ConfigurationError)):
             box.check(['fine'])
     monkeypatch.undo()
     box.close()
@@ -238,7 +378,9 @@ def test_nothing_is_charged_where_there_is_no_room(tmp_path, releases, ledger, m
 def test_what_waits_in_this_directory_is_moved_when_its_log_is_asked_for(releases, ledger):
     box = Outbox(releases, ledger)
     charge(box, ledger, 'a', 'a.csv')
-    assert [path.name for path in box.paths_of(ledger.files.all())] == ['a.csv']
+    for _ in range(2):
+        assert [path.name for path in box.paths_of(ledger.files.all())] == ['a.csv']
+        box.settle()
     box.close()
     assert visible(releases) == ['a.csv'] and ledger.files.all()[0].visible
 

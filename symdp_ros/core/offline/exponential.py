@@ -112,7 +112,7 @@ class Exponential(Law):
         return self._sampler.probabilities(
             numbers(self._words, word), [numbers(self._words, output) for output in outputs])
 
-    def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None]:
+    def errors(self, columns: Ints, variances: bool) -> tuple[Floats, Floats | None]:
         found = exponential_errors(self._chain, columns, self.ratio(len(columns)), self._models,
                                    variances)
         assert found is not None  # every Z will do

@@ -34,7 +34,7 @@ class _TooWide(Exception):
 
 
 def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models | None,
-                       variances: bool = True, least: float = -inf,
+                       variances: bool, least: float = -inf,
                        in_zones: tuple[Ints, Ints] | None = None
                        ) -> tuple[Floats, Floats | None, Floats] | None:
     """

@@ -262,7 +262,7 @@ class ExponentialInZones(Law):
         return exponential_distances(self._chain, word, self.ratio(len(word)), self._models,
                                      self._in_zones(columns))
 
-    def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None]:
+    def errors(self, columns: Ints, variances: bool) -> tuple[Floats, Floats | None]:
         found = exponential_errors(self._chain, columns, self.ratio(len(columns)), self._models,
                                    variances, in_zones=self._in_zones(columns))
         assert found is not None  # every Z will do

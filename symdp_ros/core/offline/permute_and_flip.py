@@ -117,7 +117,7 @@ class PermuteAndFlip(Law):
         result /= result.sum()
         return result
 
-    def errors(self, columns: Ints, variances: bool = True) -> tuple[Floats, Floats | None] | None:
+    def errors(self, columns: Ints, variances: bool) -> tuple[Floats, Floats | None] | None:
         """
         Return those of the exponential mechanism, with R and h = 1, where no float differs.
 

@@ -60,8 +60,7 @@ class Causal(Law):
             word, (initial, *output), output, strict=False)), start=Fraction(1))
             for output in outputs]
 
-    def errors(self, columns: Ints,
-               variances: bool = True) -> tuple[Floats, Floats | None] | None:
+    def errors(self, columns: Ints, variances: bool) -> tuple[Floats, Floats | None] | None:
         chain = self.online.chain
         if not self._independent:
             start = np.zeros((1, len(chain), columns.shape[1]))

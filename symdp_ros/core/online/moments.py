@@ -18,8 +18,8 @@ from symdp_ros.core.annotations import Floats, Ints
 Move: TypeAlias = Callable[[Floats], Floats]
 
 
-def forward(columns: Ints, moves: Iterable[Move], start: Floats,
-            variances: bool = True) -> tuple[Floats, Floats | None]:
+def forward(columns: Ints, moves: Iterable[Move], start: Floats, variances: bool
+            ) -> tuple[Floats, Floats | None]:
     """
     Return P[o_t ≠ w_t], shape (n, words), and Var[d], shape (words,); None where not wanted.
 

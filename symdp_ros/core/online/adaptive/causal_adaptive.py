@@ -135,7 +135,7 @@ class CausalAdaptive(Causal):
         chance = self._reports(word)[tuple(output)]
         return log(chance.numerator) - log(chance.denominator) if chance else -inf
 
-    def errors(self, columns: Ints, variances: bool = True) -> None:
+    def errors(self, columns: Ints, variances: bool) -> None:
         return None
 
     def distance_distribution(self, word: Word) -> Floats:
