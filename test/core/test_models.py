@@ -19,7 +19,8 @@ from strategies import (CHAINS, feasible_words, flat, FOUR, Given, grid, replaya
 from symdp_ros import Chain, ChainError, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.compiled.vectors import LANES
-from symdp_ros.core.models import check_base, LEAST_WEIGHT, make_models, STAYING, SWITCH
+from symdp_ros.core.models import (check_base, counting_model, known_model, LEAST_WEIGHT,
+                                   make_models, public_models, STAYING, SWITCH, uniform_model)
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.model_backward import ModelSampler
 from symdp_ros.core.offline.passes import model_kernels, short_models
@@ -145,6 +146,48 @@ def test_the_measure_of_a_word_is_the_sum_over_all_sequences_of_models(chain, tr
             log(measure(chain, models, output)), rel=1e-12, abs=1e-12)
 
 
+def test_the_models_are_those_of_the_text():
+    assert (STAYING, SWITCH, LEAST_WEIGHT) == ((0.0, 0.7, 0.9, 0.97, 0.99), 0.01, 2.0**-40)
+    chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+    offsets, targets = chain.csr()
+    public = public_models(offsets, targets)
+    assert np.add.reduceat(public, offsets[:-1], axis=1) == pytest.approx(np.ones((6, 3)))
+    never_stays = chain.models(0.8).weights[chain.models(0.8).names.index('stays 0')]
+    assert never_stays.tolist() == public[1].tolist() == [0, 1] * 3
+    two = make_models(offsets, targets, public[:2], None, 0.8)
+    assert two.prior.tolist() == [0.5, 0.5]
+    assert two.mean == pytest.approx((two.weights[0] + two.weights[1]) / 2, rel=1e-12)
+
+
+def test_one_model_by_itself():
+    offsets, targets = FOUR.csr()
+    chances = np.full(len(targets), 0.25)
+    for models, edges in ((counting_model(offsets, targets), len(targets)),
+                          (known_model(offsets, targets, chances), len(targets)),
+                          (uniform_model(), 0)):
+        assert len(models) == 1 and models.weights.shape == (1, edges)
+        assert models.prior.tolist() == [1] and models.switch.tolist() == [0]
+        assert models.keep == 1 and len(models.targets) == edges
+        assert len(models.offsets) == (len(offsets) if edges else 0)
+    belief = np.array([[[0.25, 1.0], [0.75, 0.0]]])  # of two words, over two states
+    assert uniform_model().forward(belief).tolist() == [[[0.5, 0.5], [0.5, 0.5]]]
+    assert uniform_model().forward(belief[..., 0]).tolist() == [[0.5, 0.5]]
+
+
+def test_what_is_said_of_models():
+    turns = {'a': {'b': 0.9, 'c': 0.1}, 'b': ['a'], 'c': ['a']}
+    named, plain = CHAINS_WITH_P['habit'], Chain({'a': ['a', 'b'], 'b': ['a', 'b', 'c'],
+                                                  'c': ['a']}, 'a')
+    for models, summary in (
+            (named.models(1.0), 'as the map says'), (plain.models(0.8), 'six models'),
+            (named.models(0.75), 'as the map says, weight 0.75, and six models'),
+            (Chain(turns, 'a').models(0.5), 'as the map says, weight 0.5, and one model')):
+        assert models.summary == summary
+    assert str(named.models(1.0)) == 'as the map says'
+    assert str(Chain(turns, 'a').models(0.75)) == (
+        '2 models: as the map says (0.75); all moves equally likely (0.25)')
+
+
 def test_models_that_coincide_are_one():
     without_staying = Chain({'a': ['b', 'c'], 'b': ['a'], 'c': ['a', 'b']}, 'a')
     assert without_staying.models(0.8).names == ('all moves equally likely',)
@@ -170,6 +213,9 @@ def test_the_belief_moves_as_the_models_say():
         for output in feasible_words(chain, t):
             expected[chain.state_index[output[-1]]] += float(measure(chain, models, output))
         assert joint.sum(axis=0) == pytest.approx(expected, rel=1e-12)
+    several = np.stack([joint, models.begin(1, 3)], axis=-1)  # words
+    for i, moved in enumerate(np.moveaxis(models.forward(several), -1, 0)):
+        assert moved == pytest.approx(models.forward(several[..., i]), rel=1e-12)
     values = np.random.default_rng(1).random((len(models), 3))
     assert (models.forward(joint) * values).sum() == pytest.approx(
         (joint * models.backward(values)).sum(), rel=1e-12)
@@ -178,6 +224,11 @@ def test_the_belief_moves_as_the_models_say():
 @pytest.mark.parametrize('trust', [1e-13, 1 - 1e-13, 5e-324])
 def test_hardly_any_weight_is_none(trust):
     assert len(CHAINS_WITH_P['habit'].models(trust)) == (1 if trust > 0.5 else 6)
+
+
+@pytest.mark.parametrize('trust', [LEAST_WEIGHT, 1 - LEAST_WEIGHT])
+def test_the_least_weight_is_one(trust):
+    assert len(CHAINS_WITH_P['habit'].models(trust)) == 7
 
 
 @pytest.mark.parametrize('ticks, moves', [(1, 1), (2, 1), (3, 2), (2, 3)])
@@ -257,6 +308,12 @@ def test_what_is_no_base(base, trust):
     for selection in ('exponential', 'causal'):
         with pytest.raises(ConfigurationError):
             OfflineMechanism(FOUR, Privacy(1.0), selection=selection, base=base, trust=trust)
+
+
+@pytest.mark.parametrize('trust', [0, 0.0, 0.5, 1, Fraction(1, 3)])
+def test_what_is_a_base(trust):
+    for base in ('chain', 'counting'):
+        check_base(base, trust)
 
 
 # Privacy, as drawn.
