@@ -15,7 +15,9 @@ from strategies import (all_to_all, COMPLETE, feasible_words, flat, grid, replay
                         Tape, thorough)
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy, errors_of_words
+from symdp_ros.core.compiled.vectors import LANES
 from symdp_ros.core.offline import exponential_errors
+from symdp_ros.core.offline.backward import match_ratio
 from symdp_ros.core.offline.exponential_in_zones import ExponentialInZones
 from zone_checks import (assert_private_in_zones, by_zones, privacy_of, routes, told, within,
                          ZONED)
@@ -127,7 +129,103 @@ def test_an_alphabet_has_the_whole_of_epsilon():
     assert log(made(*ZONED['four'], 2.0).ratio(3)) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize('rows, even', [
+    ({'a': ['a', 'b'], 'b': ['b', 'a']}, True),
+    ({'a': {'a': 0.5, 'b': 0.5}, 'b': {'b': 0.9, 'a': 0.1}}, False),
+    ({'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.5, 'a': 0.5}}, False)])
+def test_an_alphabet_has_it_where_all_moves_weigh_the_same(rows, even):
+    mechanism = made(Chain(rows, 'a'), {'A': 'ab'}, 3.0, trust=1.0)
+    assert mechanism.law.loss_bound == ('symbols' if even else 'range')
+    assert_private_in_zones(mechanism.chain, mechanism.privacy, 3, law_of(mechanism))
+
+
+@pytest.mark.parametrize('loss_bound', ['range', 'symbols'])
+def test_what_is_set_aside_for_rounding(loss_bound):
+    length, is_even = 10**8, loss_bound == 'symbols'
+    chain = all_to_all(3) if is_even else ZONED['four'][0]
+    law = ExponentialInZones(chain, Privacy(3.0, 2, {'A': chain.states}), None)
+    reserve = Fraction(5 * length * (int(chain.out_degrees().max()) + 4 * LANES + 12), 2**53)
+    assert law.loss_bound == loss_bound
+    assert law.ratio(length) == (match_ratio(3 - 2 * reserve, Fraction(0)) if is_even
+                                 else match_ratio(Fraction(3, 2), reserve))
+    assert law.distance_steps(7) == 49 * chain.edge_count
+
+
 # What is drawn.
+
+def chosen(law, word, bits):
+    """Return the output that these bits (64 for each position) draw, by the exact law."""
+    output = ()
+    for t in range(len(word)):
+        found = {}  # next state → chance
+        for whole, chance in law(word).items():
+            if whole[:t] == output:
+                found[whole[t]] = found.get(whole[t], 0) + chance
+        point, so_far = Fraction(bits >> 64 * t + 11 & 2**53 - 1, 2**53) * sum(found.values()), 0
+        for state, chance in found.items():
+            so_far += chance
+            if point < so_far:
+                break
+        output = *output, state
+    return output
+
+
+@for_both_bases
+@for_all_zones
+def test_bits_draw_the_word_that_the_exact_law_says(chain, zones, base):
+    random = replayable_random()
+    mechanism = made(chain, zones, 2.0, base=base)
+    laws = {}
+    for _ in range(100):
+        word = tuple(random.choices((*chain.states, None), k=3))
+        if word not in laws:
+            laws[word] = law_of(mechanism)(word)
+        bits = random.getrandbits(192)
+        law = ExponentialInZones(chain, mechanism.privacy, 0.8 if base == 'chain' else None,
+                                 Tape(bits, 192))
+        assert tuple(law.draw(word)) == chosen(laws.__getitem__, word, bits)
+
+
+@pytest.mark.parametrize('beyond, expected', [(0, 'a'), (2**64 - 1, 'b')])
+def test_a_point_on_an_end_takes_more_bits(beyond, expected):
+    chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+    word, privacy = ('b', 'c', 'a', 'a'), Privacy(2.0, 1, {'all': chain.states})
+    chances = law_of(OfflineMechanism(chain, privacy))(word)
+    first = sum(chance for output, chance in chances.items() if output[0] == 'a')
+    bits = int(first * 2**64) | beyond << 256 | Random(1).getrandbits(192) << 64
+    assert ExponentialInZones(chain, privacy, 0.8, Tape(bits, 320)).draw(word)[0] == expected
+
+
+def test_weights_that_are_far_apart():
+    """By 2^387 between b and c, which come of the same move; b and d are as likely."""
+    chain = Chain({'s': ['a', 'd'], 'a': ['b', 'c'], 'b': ['b'], 'c': ['c'], 'd': ['d']}, 's')
+    mechanism = made(chain, {'all': 'sabcd'}, 60.0, base='counting', random=Random(1))
+    word = (None, *'b' * 9, *'d' * 9)
+    expected = by_definition(mechanism, word)
+    assert law_of(mechanism)(word) == pytest.approx(expected, rel=1e-12)
+    assert all('c' not in mechanism.privatize(['a', *'b' * 9]) for _ in range(50))
+    likely = ['a', *'b' * 39]
+    assert mechanism.log_probability(likely, likely) == pytest.approx(0, abs=1e-9)
+
+
+def test_weights_of_other_zones_do_not_matter():
+    """There w, which is not reached, has 2^240 times the weight of x; and z is not in its zone."""
+    likely = 1 - 2e-6
+    chain = Chain({'w': ['w'], 'x': ['x'], 'y': ['y'], 'z': ['z'],
+                   's': {'x': likely, 'y': 1e-6, 'z': 1e-6}}, 's')
+    bits = int((1 - 5e-7) * 2**64)  # in the part of y
+    law = ExponentialInZones(chain, privacy_of({'A': 'wxy', 'B': 'zs'}, 80.0), 1.0,
+                             Tape(bits, 64 * 6))
+    assert law.draw(['w'] * 6) == ['y'] * 6
+
+
+def test_a_zone_that_is_hardly_kept():
+    """10⁻⁹ for each move: the word's weight is 10⁻¹⁸⁰."""
+    chain = Chain({'a': {'a': 1e-9, 'b': 1 - 1e-9}, 'b': ['a']}, 'a')
+    mechanism = made(chain, {'A': 'a', 'B': 'b'}, 0.0, trust=1.0)
+    assert mechanism.privatize(['a'] * 20) == ['a'] * 20
+    assert law_of(mechanism)(('a', 'b')) == {('a', 'b'): 1}
+
 
 @for_both_bases
 @for_all_zones
@@ -161,6 +259,9 @@ def test_positions_that_are_computed_again_change_nothing(base):
     word = [random.choice([*chain.states, None]) for _ in range(200)]
     laws = [ExponentialInZones(chain, Privacy(1.0, 1, zones), 0.8 if base == 'chain' else None,
                                Random(5), stored=stored) for stored in (10**8, 0, 40_000)]
+    symbols = laws[0]._positions(word)
+    parts = [sum(1 for _ in law._swept(symbols, law._zones(symbols))) for law in laws]
+    assert parts == [1, 200, 15]
     drawn = [law.draw(word) for law in laws]
     assert drawn[0] == drawn[1] == drawn[2]
     assert len({law.log_probability(word, drawn[0]) for law in laws}) == 1
@@ -211,6 +312,7 @@ def test_words_without_symbols():
     assert mechanism.privatize([]) == [] and mechanism.log_probability([], []) == 0
     assert mechanism.privatize_many([], [0, 0]).tolist() == []
     assert mechanism.law.exact_probabilities([], [()]) == [1]
+    assert mechanism.law.log_probability([], []) == 0
     assert mechanism.law.exact_probabilities([mechanism.chain.states[0]], []) == []
     assert mechanism.distance_distribution([]).tolist() == [1]
 
