@@ -14,6 +14,7 @@ import pytest
 from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
                         replayable_random, words)
 from symdp_ros import Chain
+from symdp_ros.core.offline import distances
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.offline.distances import AlphabetWords, ChainWords, numbers
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
@@ -108,6 +109,29 @@ def test_tables_that_are_not_kept_are_computed_again():
     for d, output in drawn.items():
         assert distance(word, output) == d
         assert chain.is_feasible([space.label[i] for i in output])
+
+
+@pytest.mark.parametrize('tables, most', [(1_000, 92), (10, 13), (0, 9)])
+def test_no_more_tables_are_kept_than_there_is_room_for(monkeypatch, tables, most):
+    """Those of one part, one half way of each larger part, and two to go on with."""
+    made, real = [], distances._Tables._take
+
+    def take(self):
+        if not self._free:
+            made.append(self)
+        return real(self)
+
+    monkeypatch.setattr(distances._Tables, '_take', take)
+    chain = grid(4)
+    limit = tables * 12 * 17 * 61
+    space = ChainWords(ReachableChain(chain, LoopSizes(tables_bytes=limit)))
+    assert len(space.draw(numbers(space, ['0,0'] * 90), 60, Random(1))) == 90
+    assert len(made) <= most
+
+
+def test_how_far_off_counts_may_be():
+    assert words_of(grid(4)).rounding(10) == Fraction(10 * 6, 2**53)
+    assert words_of(Chain.complete(list('ab'), 'a')).rounding(10) == Fraction(1, 2**51)
 
 
 def test_words_of_two_kinds():
