@@ -21,6 +21,7 @@ from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.compiled.vectors import LANES
 from symdp_ros.core.models import (check_base, counting_model, known_model, LEAST_WEIGHT,
                                    make_models, public_models, STAYING, SWITCH, uniform_model)
+from symdp_ros.core.offline.backward import match_ratio
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.model_backward import ModelSampler
 from symdp_ros.core.offline.passes import model_kernels, short_models
@@ -372,6 +373,14 @@ def test_at_zero_epsilon_words_are_drawn_by_the_base_measure(chain):
     drawn = [OfflineMechanism(chain, Privacy(0.0), random=Random(3)).privatize(
         Random(seed).choices((*chain.states, None), k=40)) for seed in range(3)]
     assert drawn[0] == drawn[1] == drawn[2]
+
+
+def test_what_is_set_aside_for_rounding():
+    chain = CHAINS_WITH_P['habit']
+    law = Exponential(chain, Privacy(3.0, 2), 0.8)
+    assert isinstance(law._sampler, ModelSampler)
+    reserve = Fraction(5 * 10**8 * (3 + 4 * LANES + 12), 2**53)
+    assert law.ratio(10**8) == match_ratio(Fraction(3, 2), reserve)
 
 
 def test_the_whole_of_epsilon_needs_uniform_rows():
