@@ -222,7 +222,7 @@ def test_the_mean_of_the_distances_is_the_sum_of_the_errors():
     """There are 2^1200 words: their weights are no floats."""
     chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
     word = Random(1).choices((*chain.states, None), k=1200)
-    mechanism = OfflineMechanism(chain, Privacy(1.0), base='counting')
+    mechanism = OfflineMechanism(chain, Privacy(20.0), base='counting')
     distribution = mechanism.distance_distribution(word)
     assert distribution @ np.arange(1201) == pytest.approx(accuracy(mechanism, word).mean)
 

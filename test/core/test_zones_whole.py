@@ -132,9 +132,10 @@ def test_an_alphabet_has_the_whole_of_epsilon():
 @pytest.mark.parametrize('rows, even', [
     ({'a': ['a', 'b'], 'b': ['b', 'a']}, True),
     ({'a': {'a': 0.5, 'b': 0.5}, 'b': {'b': 0.9, 'a': 0.1}}, False),
-    ({'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.5, 'a': 0.5}}, False)])
+    ({'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.5, 'a': 0.5}}, False),
+    ({s: {'a': 0.5, 'b': 0.25, 'c': 0.25} for s in 'abc'}, False)])
 def test_an_alphabet_has_it_where_all_moves_weigh_the_same(rows, even):
-    mechanism = made(Chain(rows, 'a'), {'A': 'ab'}, 3.0, trust=1.0)
+    mechanism = made(Chain(rows, 'a'), {'A': [*rows]}, 3.0, trust=1.0)
     assert mechanism.law.loss_bound == ('symbols' if even else 'range')
     assert_private_in_zones(mechanism.chain, mechanism.privacy, 3, law_of(mechanism))
 
@@ -200,23 +201,23 @@ def test_weights_that_are_far_apart():
     """By 2^387 between b and c, which come of the same move; b and d are as likely."""
     chain = Chain({'s': ['a', 'd'], 'a': ['b', 'c'], 'b': ['b'], 'c': ['c'], 'd': ['d']}, 's')
     mechanism = made(chain, {'all': 'sabcd'}, 60.0, base='counting', random=Random(1))
-    word = (None, *'b' * 9, *'d' * 9)
+    word = (None, None, *'b' * 9, *'d' * 9)
     expected = by_definition(mechanism, word)
     assert law_of(mechanism)(word) == pytest.approx(expected, rel=1e-12)
-    assert all('c' not in mechanism.privatize(['a', *'b' * 9]) for _ in range(50))
+    assert all('c' not in mechanism.privatize(['a', None, *'b' * 9]) for _ in range(50))
     likely = ['a', *'b' * 39]
     assert mechanism.log_probability(likely, likely) == pytest.approx(0, abs=1e-9)
 
 
 def test_weights_of_other_zones_do_not_matter():
-    """There w, which is not reached, has 2^240 times the weight of x; and z is not in its zone."""
-    likely = 1 - 2e-6
-    chain = Chain({'w': ['w'], 'x': ['x'], 'y': ['y'], 'z': ['z'],
-                   's': {'x': likely, 'y': 1e-6, 'z': 1e-6}}, 's')
-    bits = int((1 - 5e-7) * 2**64)  # in the part of y
-    law = ExponentialInZones(chain, privacy_of({'A': 'wxy', 'B': 'zs'}, 80.0), 1.0,
-                             Tape(bits, 64 * 6))
-    assert law.draw(['w'] * 6) == ['y'] * 6
+    """z is not in the zone told, and has the place of w there, of 2^240 times the weight of x."""
+    rare = 2.0**-30
+    chain = Chain({'w': ['w'], 'x': ['x'], 'y': {'v': rare, 'z': 1 - rare}, 'v': ['v'],
+                   'z': ['z'], 's': {'x': 0.5, 'y': 0.25, 'z': 0.25}}, 's')
+    point = int((1 - rare / 4) * 2**64)  # in the part of y, which is the last of 2⁻³¹
+    law = ExponentialInZones(chain, privacy_of({'A': 'wxyv', 'B': 'zs'}, 80.0), 1.0,
+                             Tape(point, 64 * 7))
+    assert law.draw(['w'] * 7) == ['y', *'v' * 6]
 
 
 def test_a_zone_that_is_hardly_kept():
