@@ -23,7 +23,7 @@ from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechan
                        UnknownSymbolError)
 from symdp_ros.core.draws import blocks
 from symdp_ros.core.offline.exponential import Exponential
-from symdp_ros.core.offline.passes import kernels
+from symdp_ros.core.offline.passes import kernels, model_kernels
 from symdp_ros.core.offline.reachable import LoopSizes
 from symdp_ros.core.online import online_batch
 from symdp_ros.core.online import targets
@@ -210,6 +210,54 @@ def test_a_point_on_a_boundary_takes_more_bits(first, expected, monkeypatch):
     drawn = privatized(OfflineMechanism(chain, Privacy(0.0), base='counting'), words, bits)
     assert drawn == [moves[:len(word)] for word in words]
     assert counted.calls == 6  # one for each position of the longest word, and the last
+
+
+@pytest.mark.parametrize('trust', [None, 0.8], ids=['counting', 'chain'])
+def test_points_on_boundaries_in_words_side_by_side(trust, monkeypatch):
+    """Every draw of 70 words takes more bits, and is that of the word by itself."""
+    chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+    random, words, raws, expected = Random(3), [], [], []
+    law = Exponential(chain, Privacy(2.0), trust)
+    for _ in range(70):
+        word = random.choices((*chain.states, None), k=random.choice([1, 2, 3, 5]))
+        outputs, output = [*feasible_words(chain, len(word))], ()
+        chances = dict(zip(outputs, law.exact_probabilities(word, outputs)))
+        raw = bytearray(random.randbytes(8 * len(word) + 64))
+        for t in range(len(word)):
+            both = [sum(p for o, p in chances.items() if o[:t + 1] == (*output, state))
+                    for state in chain.successors(output[-1] if output else 'a')]
+            raw[8 * t:8 * t + 8] = int(both[0] / sum(both) * 2**64).to_bytes(8, 'little')
+            alone = Exponential(chain, Privacy(2.0), trust, Given([bytes(raw)]).stream(0))
+            output = tuple(alone.draw(word)[:t + 1])
+        words.append(word)
+        raws.append(bytes(raw))
+        expected.append([*output])
+    module, name = (kernels, 'exponential') if trust is None else (model_kernels, 'words')
+    counted = Counted(getattr(module, name))
+    monkeypatch.setattr(module, name, counted)
+    found = iter(law.draw_many(*flat(chain, words), Given(raws)).tolist())
+    assert [[chain.states[next(found)] for _ in word] for word in words] == expected
+    assert counted.calls > (10 if trust is None else sum(map(len, words)))
+
+
+@pytest.mark.parametrize('chain, epsilon, period', [
+    (Chain({'s': ['x', 'y'], 'x': ['x', 'v'], 'v': ['v', 'x'], 'y': ['y', 'z'], 'z': ['y', 'z']},
+           's'), 2000.0, 1), (grid(3, staying=False), 40.0, 2)])
+def test_weights_that_no_float_holds_side_by_side(chain, epsilon, period):
+    """Two parts that never meet; two colours, of which a robot that never stays sees one."""
+    random, words = Random(4), []
+    for length in (400, 400, 377):
+        word = [chain.initial_state]
+        while len(word) < length:
+            word.append(random.choice(chain.successors(word[-1])))
+        words.append(word)
+    law, bits = Exponential(chain, Privacy(epsilon), None), WordBits(3)
+    plan = law._sampler.plan(400)
+    assert plan.wide == (period == 1) and plan.period == period
+    expected = [Exponential(chain, Privacy(epsilon), None, bits.stream(i)).draw(word)
+                for i, word in enumerate(words)]
+    found = law.draw_many(*flat(chain, words), bits).tolist()
+    assert [chain.states[i] for i in found] == sum(expected, [])
 
 
 class Counted:

@@ -5,7 +5,7 @@ from collections import Counter
 from fractions import Fraction
 from hashlib import sha256
 from itertools import product
-from math import exp, inf, ldexp, log
+from math import exp, inf, ldexp, log, log2
 from random import Random
 
 from hypothesis import given
@@ -492,6 +492,43 @@ def test_where_rows_are_kept_makes_no_difference(sizes):
     output = laws[0].draw(word)
     one, other = (law.log_probability(word, output) for law in laws)
     assert one == pytest.approx(other, rel=1e-12)
+
+
+def test_how_much_is_kept_is_planned():
+    """As few rows are computed again as memory allows; from 2²⁴ bytes on, some always are."""
+    chain = walled(5)
+    models, width = chain.models(0.8), len(chain) + 1
+    for length, stored, spread in product((9, 30, 400, 3_000, 20_000),
+                                          (0, 20_000, 10_000 * width, 10**9), (0, 1_700)):
+        sizes = LoopSizes(stored_bytes=stored, spread_bits=spread)
+        plan = ModelSampler(ReachableChain(chain, sizes), models, Fraction(1), Random(0)).plan(
+            length)
+        most, found = stored // (width * (12 if plan.wide else 8)), (plan.spacing, plan.shape)
+        if length + 1 <= min(most, 2**24 // (width * 8 * LANES)):
+            assert found == (1, (length + 1, width, LANES))
+            continue
+        needed = {s: len(range(0, length, s)) + 1 + max(2, s - 1)
+                  for s in range(3, max(3, round(length**0.5 / 2)) + 1)}
+        spacing = next((s for s in needed if needed[s] <= most), [*needed][-1])
+        assert found == (spacing, (needed[spacing], width, LANES))
+
+
+def test_weights_that_could_be_too_far_apart_have_exponents():
+    """As the text says; a map's word of three symbols cannot be as far apart as that."""
+    chain = CHAINS_WITH_P['habit']
+    for trust, epsilon in product((0.3, 0.8), (0.5, 4.0)):
+        models, r = chain.models(trust), ReachableChain(chain).mixing_moves
+        ratio = Exponential(chain, Privacy(epsilon), trust).ratio(1_000)
+        growth = log2((1 + 2**-20) * ratio)
+        most = min(r * (growth - log2((1 - SWITCH) * weights.min())) - log2(SWITCH * q)
+                   for weights, q in zip(models.weights, models.prior) if weights.min() > 0)
+        for length, bound in ((1_000, most), (3, 3 * growth)):
+            for bits, wide in ((int(bound) - 1, True), (int(bound) + 1, False)):
+                law = Exponential(chain, Privacy(epsilon), trust,
+                                  sizes=LoopSizes(spread_bits=150 + bits))
+                plan = law._sampler.plan(length)
+                assert plan.wide == wide
+                assert plan.rescale_every == max(1, int(160 / growth))
 
 
 @pytest.mark.parametrize('wide', [False, True])
