@@ -5,7 +5,9 @@ from math import gcd
 
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
 from offline_checks import reached_in
+import pytest
 from strategies import CHAINS, chains, grid, periodic_chains
 from symdp_ros import Chain
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
@@ -45,6 +47,26 @@ def test_numbers_and_arrays(chain, many):
         assert number == 0 or reachable.positions[number] == position
     assert reachable.numbers[0] == 0 and reachable.positions[0] == -1
     assert reachable.most_successors == max(len(chain.successors(s)) for s in reachable.label[1:])
+
+
+@given(chains(complete=False))
+def test_what_moves_have_is_in_the_order_of_their_targets(chain):
+    reachable, index = ReachableChain(chain), chain.state_index
+    offsets, targets = chain.csr()
+    own = {(s, int(t)): i for s in range(len(chain))
+           for i, t in enumerate(targets[offsets[s]:offsets[s + 1]], offsets[s])}
+    found = reachable.of_moves(chain, np.arange(len(targets)))
+    assert found.tolist() == [own[index[label], index[reachable.label[there]]]
+                              for number, label in enumerate(reachable.label[1:], 1)
+                              for there in reachable.successors(number)]
+
+
+@pytest.mark.parametrize('states, kind', [(2**16 - 1, np.uint16), (2**16, np.uint32)])
+def test_columns_hold_the_number_of_every_state(states, kind):
+    leaves = [f'n{i}' for i in range(states - 1)]
+    chain = Chain({'hub': leaves, **dict.fromkeys(leaves, ['hub'])}, 'hub')
+    reachable = ReachableChain(chain)
+    assert len(reachable) == states and reachable.columns.dtype == kind
 
 
 def after(chain, moves):
@@ -94,5 +116,10 @@ def test_mixing_moves_of_known_chains():
     assert ReachableChain(CHAINS['ring']).mixing_moves is not None
     # The start is left for good: it does not count.
     assert ReachableChain(Chain({'s': ['a'], 'a': ['a']}, 's')).mixing_moves == 2
-    assert ReachableChain(Chain({'s': ['a', 'b'], 'a': ['a'], 'b': ['b']}, 's')
-                          ).mixing_moves is None
+    for branches in ({'s': ['a', 'b'], 'a': ['a'], 'b': ['b']}, {'s': ['s', 'a'], 'a': ['a']}):
+        assert ReachableChain(Chain(branches, 's')).mixing_moves is None
+    path = {'s': ['t'], 't': ['u'], 'u': ['a'], 'a': ['a', 'b'], 'b': ['a']}
+    assert ReachableChain(Chain(path, 's')).mixing_moves == 4
+    three = {'a': ['b', 'c'], 'b': ['d'], 'c': ['d', 'e'], 'd': ['a'], 'e': ['a']}
+    assert (ReachableChain(Chain(three, 'a')).period,
+            ReachableChain(Chain(three, 'a')).mixing_moves) == (3, 4)
