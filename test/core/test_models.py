@@ -460,8 +460,9 @@ def walled(side, seed=1):
     return Chain(rows, plain.initial_state)
 
 
-@pytest.mark.parametrize('sizes', [LoopSizes(), LoopSizes(lanes_bytes=0)],
-                         ids=['together', 'one by one'])
+@pytest.mark.parametrize('sizes', [LoopSizes(), LoopSizes(lanes_bytes=0),
+                                   LoopSizes(stored_bytes=2_000), LoopSizes(spread_bits=0)],
+                         ids=['together', 'one by one', 'recomputed', 'wide'])
 @pytest.mark.parametrize('side', [5, 20])
 @pytest.mark.parametrize('trust', [DEFAULT_TRUST, 1.0])
 def test_the_same_bits_give_the_same_words_in_a_batch(side, sizes, trust):
