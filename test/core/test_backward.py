@@ -541,14 +541,14 @@ def test_as_few_rows_are_computed_again_as_memory_allows(alone):
 @pytest.mark.parametrize('staying', [True, False])
 def test_how_much_is_kept_is_planned(layout, base, staying):
     """A walk is alone until it can be in an eighth of all states; with rows, or a period, always."""
-    for chain in (expander(300), grid(9, staying=staying), two_branches(40)):
-        length, limit = 400, 8 * (len(chain) + 1) * 60
+    for chain in (expander(300), expander(80), grid(9, staying=staying), two_branches(40)):
+        length, limit = 1_000, 8 * (len(chain) + 1) * 130
         sampler = Sampler(chain, 2.0, stored_bytes=limit, spread_bits=600)
         plan, reach, width = sampler.plan(length), sampler.reachable.reach, len(chain) + 1
         alone = 0
         if layout == 'columns' and not plan.wide and plan.period == 1:
             alone = max(1, next(t for t, many in enumerate(reach) if many > width // 8) - 1)
-        spacing, alone, rows = backward._spacing(length, 40 if plan.wide else 60, alone)
+        spacing, alone, rows = backward._spacing(length, 86 if plan.wide else 130, alone)
         assert (plan.spacing, plan.alone, plan.shape) == (spacing, alone, (rows, width))
         growth = log2(plan.ratio * (
             1 + 2**-20 if base == 'weighted' else sampler.reachable.most_successors))
