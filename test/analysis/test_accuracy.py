@@ -305,7 +305,7 @@ def test_of_very_many_words_permute_and_flip_errs_as_exponential(epsilon):
     assert variances[0] == pytest.approx(chances @ (np.arange(41) - mean)**2, rel=1e-6)
     assert mechanism.law.errors(columns[:4], True) is None  # too few for that
     many = OfflineMechanism(chain, Privacy(60.0), selection='permute_and_flip')
-    assert many.law.errors(columns[::2]) is None
+    assert many.law.errors(columns[::2], True) is None
 
 
 def test_an_average_over_few_and_over_very_many_words():
@@ -315,7 +315,8 @@ def test_an_average_over_few_and_over_very_many_words():
     states = chain.states
     words = [[states[0]] * 30, [states[-1]] * 30, [None] * 30, [states[0], states[1]] * 15]
     found = [mechanism.law.errors(np.array([[
-        len(chain) if s is None else chain.state_index[s] for s in word]]).T) for word in words]
+        len(chain) if s is None else chain.state_index[s] for s in word]]).T, True)
+             for word in words]
     assert 0 < sum(errors is None for errors in found) < len(words)
     assert average_accuracy(mechanism, words).error == pytest.approx(
         np.mean([accuracy(mechanism, word).mean for word in words]) / 30, rel=1e-12)
