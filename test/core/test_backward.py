@@ -540,7 +540,7 @@ def test_as_few_rows_are_computed_again_as_memory_allows(alone):
 
 @pytest.mark.parametrize('staying', [True, False])
 def test_how_much_is_kept_is_planned(layout, base, staying):
-    """A walk is alone until it can be in an eighth of all states; with rows, or a period, always."""
+    """A walk is alone until it can be in an eighth of all states."""
     for chain in (expander(300), expander(24), grid(9, staying=staying), two_branches(40)):
         length, limit = 1_000, 8 * (len(chain) + 1) * 130
         sampler = Sampler(chain, 2.0, stored_bytes=limit, spread_bits=600)

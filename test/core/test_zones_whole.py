@@ -210,7 +210,7 @@ def test_weights_that_are_far_apart():
 
 
 def test_weights_of_other_zones_do_not_matter():
-    """z is not in the zone told, and has the place of w there, of 2^240 times the weight of x."""
+    """Not in the zone told, z has the place of w there, whose weight is 2^240 times that of x."""
     rare = 2.0**-30
     chain = Chain({'w': ['w'], 'x': ['x'], 'y': {'v': rare, 'z': 1 - rare}, 'v': ['v'],
                    'z': ['z'], 's': {'x': 0.5, 'y': 0.25, 'z': 0.25}}, 's')
