@@ -109,7 +109,7 @@ class _Trial:
         """
         Return the tests that reach a mutant, as many as there is time for.
 
-        Those of which the shorter cases of the same function take the least time come first.
+        They are in the order of the time that each takes, with all shorter cases of its function.
         """
         tests = set(self._seconds)
         if mutant.inside:

@@ -515,7 +515,7 @@ def test_how_much_is_kept_is_planned():
 
 
 def test_weights_that_could_be_too_far_apart_have_exponents():
-    """As the text says; a map's word of three symbols cannot be as far apart as that."""
+    """The bound of the text, and for short words what n moves can differ by."""
     chain = CHAINS_WITH_P['habit']
     for trust, epsilon in product((0.3, 0.8), (0.5, 4.0)):
         models, r = chain.models(trust), ReachableChain(chain).mixing_moves

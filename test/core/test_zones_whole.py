@@ -134,7 +134,7 @@ def test_an_alphabet_has_the_whole_of_epsilon():
     ({'a': {'a': 0.5, 'b': 0.5}, 'b': {'b': 0.9, 'a': 0.1}}, False),
     ({'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.5, 'a': 0.5}}, False),
     ({s: {'a': 0.5, 'b': 0.25, 'c': 0.25} for s in 'abc'}, False)])
-def test_an_alphabet_has_it_where_all_moves_weigh_the_same(rows, even):
+def test_an_alphabet_has_the_whole_of_epsilon_if_all_moves_weigh_the_same(rows, even):
     mechanism = made(Chain(rows, 'a'), {'A': [*rows]}, 3.0, trust=1.0)
     assert mechanism.law.loss_bound == ('symbols' if even else 'range')
     assert_private_in_zones(mechanism.chain, mechanism.privacy, 3, law_of(mechanism))
@@ -198,7 +198,7 @@ def test_a_point_on_an_end_takes_more_bits(beyond, expected):
 
 
 def test_weights_that_are_far_apart():
-    """By 2^387 between b and c, which come of the same move; b and d are as likely."""
+    """Of what follows a, b weighs 2^387 times as much as c; d weighs as much as b."""
     chain = Chain({'s': ['a', 'd'], 'a': ['b', 'c'], 'b': ['b'], 'c': ['c'], 'd': ['d']}, 's')
     mechanism = made(chain, {'all': 'sabcd'}, 60.0, base='counting', random=Random(1))
     word = (None, None, *'b' * 9, *'d' * 9)
