@@ -34,7 +34,6 @@ from symdp_ros.core.online.adaptive.adaptive import AdaptiveTables, AdaptiveWord
 from symdp_ros.core.zones import Signal, Told
 from symdp_ros.errors import ChainError, UnknownSymbolError
 
-_NO_ZONE = -1
 _ZONE = struct.Struct('<I')
 
 
@@ -45,12 +44,9 @@ class ZonedWord(AdaptiveWord):
                  random: RandomBits | None = None):
         assert tables.zones is not None
         self._zones: list[str] = [*tables.zones]
-        zone_of = tables.zones.numbers(chain).tolist()
+        zone_of: list[int] = tables.zones.numbers(chain).tolist()
         #: state → number of its zone
         self._zone_of = dict(zip(chain.states, zone_of, strict=True))
-        #: the numbers of the zone told last, and of that for which cells are ready
-        self._zone = self._prepared = _NO_ZONE
-        self._kept: Numbers = np.empty(0, np.uint8)
         super().__init__(chain, tables, delay, random)
 
     @property
@@ -63,34 +59,35 @@ class ZonedWord(AdaptiveWord):
         self._ahead[0] = 0
         self._ahead[0, heads[hops[position]:hops[position + 1]]] = 1
         self._start = self._ahead[0].copy()
-        self._zone = self._zone_of[self._labels[position]]
+        self._zone = self._zone_of[self._labels[position]]  # the number of the zone told last
         self._count, self._previous, self._knows = 0, position, False
         self._prepare(self._zone)
 
     def _stand(self, count: int, previous: int, size: int) -> None:
         self._count, self._previous = count, previous
-        self._prepared = int(self._chosen[5][0])  # `ready` of the loops
         self._have(size)
 
+    def _ready(self, zone: int) -> None:
+        """Make the cells ready for a zone, where they are not."""
+        if zone != self._chosen[5][0]:  # `ready` of the loops
+            self._prepare(zone)
+
     def _prepare(self, zone: int) -> None:
-        """Make the cells ready for a zone."""
-        self._prepared = zone
         self._have(self._signal_loops.prepare(
             zone, self._count, self._previous, self._delay, self._tables.arrays,
             self._word_so_far, self._work))
 
-    def _tell(self, place: int, zone: int, reports: bool = True) -> str | None:
-        """Take in a signal, 0 for none, and the zone that is prepared."""
+    def _tell(self, place: int, zone: int) -> str | None:
+        """Take in a signal, 0 for none, and the zone for which cells are ready."""
         self._zone = zone
-        return self._take(place, reports, zone)
+        return self._take(place, True, zone)
 
     def step(self, symbol: str | None) -> str | None:
         position = self._index.get(symbol)
         if position is None:
             raise UnknownSymbolError
         zone = self._zone if symbol is None else self._zone_of[symbol]
-        if zone != self._prepared:
-            self._prepare(zone)
+        self._ready(zone)
         if not self._size:
             return self._tell(0, zone)
         if not self._draws.buffer:
@@ -107,27 +104,17 @@ class ZonedWord(AdaptiveWord):
             if signal.zone not in self._zones:
                 raise ChainError(f'{signal.zone!r} is no zone')
             zone = self._zones.index(signal.zone)
-            self._prepare(zone)
+            self._ready(zone)
             return self._tell(0, zone)
         cells = [0]
         if signal in self._zone_of:
             zone = self._zone_of[signal]
-            if zone != self._prepared:
-                self._prepare(zone)
+            self._ready(zone)
             cells = self._cells
         position = self._index.get(signal)
         if position not in cells[1:]:
             raise ChainError(f'{signal!r} founded no cell after these signals', state=signal)
         return self._tell(cells.index(position, 1), zone)
-
-    def tick(self) -> str | None:
-        """Go on without a symbol: neither a zone is told nor a signal drawn."""
-        return self._take(0)
-
-    def _take(self, place: int, reports: bool = True, zone: int = _NO_ZONE) -> str | None:
-        if zone == _NO_ZONE and self._prepared != self._zone:
-            self._prepare(self._zone)
-        return super()._take(place, reports, zone)
 
     @property
     def ticks_left(self) -> int:
@@ -187,17 +174,17 @@ class ZonedWord(AdaptiveWord):
         for place, told in zip(places, places, strict=True):
             if told > len(self._zones):
                 raise ValueError
-            self._prepare(told - 1 if told else self._zone)
-            if place > self._size or place and not told:
+            if told:
+                self._prepare(told - 1)
+            if place > (self._size if told else 0):
                 raise ValueError
-            self._tell(place, told - 1, False) if told else self._take(0, False)
+            self._take(place, False, told - 1)
 
     def exact_distribution(self, symbol: str | None) -> dict[Any, Fraction]:
         if symbol not in self._index:
             raise UnknownSymbolError
         zone = self._zone if symbol is None else self._zone_of[symbol]
-        if zone != self._prepared:
-            self._prepare(zone)
+        self._ready(zone)
         if not self._size:
             return {Told(self._zones[zone]): Fraction(1)}
         return super().exact_distribution(symbol)
@@ -212,7 +199,6 @@ class ZonedWord(AdaptiveWord):
         if signal not in self._zone_of:
             return np.zeros(len(zone_of))
         zone = self._zone_of[signal]
-        if zone != self._prepared:
-            self._prepare(zone)
+        self._ready(zone)
         found: Floats = super().likelihood(signal) * (zone_of == zone)
         return found
