@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of how a robot moves, and the exponential mechanism with them: against enumeration."""
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from itertools import product
@@ -500,11 +501,12 @@ def test_how_much_is_kept_is_planned():
     chain = walled(5)
     models, width = chain.models(0.8), len(chain) + 1
     for length, stored, spread in product((9, 30, 400, 3_000, 20_000),
-                                          (0, 20_000, 10_000 * width, 10**9), (0, 1_700)):
+                                          (0, 150_000, 70_000 * width, 10**9), (0, 1_700)):
         sizes = LoopSizes(stored_bytes=stored, spread_bits=spread)
         plan = ModelSampler(ReachableChain(chain, sizes), models, Fraction(1), Random(0)).plan(
             length)
-        most, found = stored // (width * (12 if plan.wide else 8)), (plan.spacing, plan.shape)
+        most = stored // (width * (8 * LANES + (4 if plan.wide else 0)))
+        found = plan.spacing, plan.shape
         if length + 1 <= min(most, 2**24 // (width * 8 * LANES)):
             assert found == (1, (length + 1, width, LANES))
             continue
@@ -532,33 +534,58 @@ def test_weights_that_could_be_too_far_apart_have_exponents():
                 assert plan.rescale_every == max(1, int(160 / growth))
 
 
+def end_of_a_part(sampler, word, bits, position):
+    """Return bits for which 53 are not enough, at a position of a walk with other bits."""
+    plan, out, model = sampler.plan(len(word)), np.empty(len(word), np.int64), sampler._prior()
+    W, E, scale, _ = plan.workspace(len(word))
+    short_models.route(word, bits, sampler.edges, plan.ratio, 1, plan.rescale_every, plan.wide, W,
+                       E, scale, sampler._prior(), out)
+    state = 1
+    for after in out[:position].tolist():
+        state = sampler._take(sampler._chain.successors(state).tolist().index(after), state, model)
+    lengths = np.ldexp(*sampler._drawn_by(W[position + 1], E[position + 1] if plan.wide else 0,
+                                          state, model))
+    return int(lengths[0] / lengths.sum() * 2**64)
+
+
+@pytest.mark.parametrize('spacing', [2, 3, 4, 70])
 @pytest.mark.parametrize('wide', [False, True])
-def test_rows_that_are_recomputed_in_numpy(wide):
-    """Of a large map; after bits that decide nothing it goes on where it was."""
-    chain = ReachableChain(walled(12), LoopSizes(
-        stored_bytes=200_000, **({'spread_bits': 0} if wide else {})))
-    sampler = ModelSampler(chain, walled(12).models(0.8), Fraction(3), Random(4))
-    word, n = np.array(Random(2).choices(range(len(chain) + 1), k=300)), 300
-    plan, bits = sampler.plan(n), np.frombuffer(Random(3).randbytes(8 * n), np.uint64)
-    assert plan.spacing > 1 and plan.wide == wide
+def test_rows_that_are_recomputed_in_numpy(wide, spacing):
+    """They are what the compiled loops keep; after bits that decide nothing both go on."""
+    chain = ReachableChain(walled(4), LoopSizes(**({'spread_bits': 0} if wide else {})))
+    sampler = ModelSampler(chain, walled(4).models(0.8), Fraction(3), Random(4))
+    n, some = 61, slice(1, len(chain) + 1)
+    word, bits = np.array(Random(2).choices(range(len(chain) + 1), k=n)), np.frombuffer(
+        Random(3).randbytes(8 * n), np.uint64)
+    last, plan = -(-n // spacing), sampler.plan(n)
+    plan = replace(plan, spacing=spacing, rescale_every=7,
+                   shape=(last + 1 + max(2, spacing - 1), *plan.shape[1:]))
+    assert plan.wide == wide
+    way = sampler.edges, plan.ratio, spacing
+    unsure = bits.copy()
+    unsure[40] = end_of_a_part(sampler, word, bits, 40)
+    kept = [row for row in range(1, last + 1) if chain.reached(row * spacing) == len(chain)]
     found = []
     for module, goes_on in product((model_kernels, short_models), repeat=2):
         W, E, scale, _ = plan.workspace(n)
-        out, model = np.empty(n, np.int64), sampler._prior()
-        exponent, row = module.sweep(word, sampler.edges, plan.ratio, plan.spacing,
-                                     plan.rescale_every, wide, W, E, scale)
-        first = W[row, 1:chain.reached(1) + 1].tobytes()
-        module.route(word, bits, sampler.edges, plan.ratio, plan.spacing, plan.rescale_every,
-                     wide, W, E, scale, model, out)
-        again = np.full(n, 0)
-        again[:100], model = out[:100], sampler._prior()
-        states = [1, *out[:100].tolist()]
-        for before, after in zip(states, states[1:], strict=False):
-            sampler._take(chain.successors(before).tolist().index(after), before, model)
-        goes_on.walk(100, states[-1], word, bits, sampler.edges, plan.ratio, plan.spacing, wide,
-                     W, E, scale, model, again)
-        assert again.tolist() == out.tolist()
-        found.append((exponent, first, out.tolist(), model.tobytes()))
+        exponents = E if wide else np.zeros(W.shape[:2])
+        out, model, again = np.empty(n, np.int64), sampler._prior(), np.empty(n, np.int64)
+        exponent, row = module.sweep(word, *way, plan.rescale_every, wide, W, E, scale)
+        first = W[row, 1:chain.reached(1) + 1].copy(), exponents[row, 1:chain.reached(1) + 1].copy()
+        W.fill(-1.0)
+        ends = [module.route(word, bits, *way, plan.rescale_every, wide, W, E, scale, model, out)]
+        rows = W[kept, some].copy(), exponents[kept, some].copy()
+        learnt, model = model, sampler._prior()
+        position, state, row = module.route(word, unsure, *way, plan.rescale_every, wide, W, E,
+                                            scale, model, again)
+        there = chain.successors(state)
+        seen = position, state, W[row, there].copy(), exponents[row, there].copy(), model.copy()
+        ends.append(goes_on.walk(position, state, word, bits, *way, wide, W, E, scale, model,
+                                 again))
+        assert again.tolist() == out.tolist() and model.tobytes() == learnt.tobytes()
+        found.append((exponent, scale[1:].tolist(), ends, out.tolist(), *(
+            np.asarray(part).tobytes() for part in (*first, *rows, *seen, learnt))))
+    assert found[0][2][0][0] == n and position == 40
     assert all(other == found[0] for other in found)
 
 

@@ -18,8 +18,8 @@ from symdp_ros.core.offline.passes import (kernels, loops, model_kernels, short_
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
 CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False), 'ring': RING,
-          # After the first move, one way or the other for ever: one exponent for each state.
-          'wide': Chain({'0': ['a', 'b'], 'a': ['a'], 'b': ['b', 'c'], 'c': ['b', 'c']}, '0')}
+          # Once it has left, one way or the other for ever: one exponent for each state.
+          'wide': Chain({'0': ['0', 'a', 'b'], 'a': ['a'], 'b': ['b', 'c'], 'c': ['b', 'c']}, '0')}
 
 
 def edges_of(chain, weighted):

@@ -146,7 +146,7 @@ class ModelSampler(WordSampler):
               for p, share in zip(least.tolist(), models.switch.tolist(), strict=True)
               if p > 0 and chain.mixing_moves is not None and chain.period == 1), inf) > allowed
         width = chain.reached(length) + 1
-        most_rows = chain.sizes.stored_bytes // (width * (12 if wide else 8))
+        most_rows = chain.sizes.stored_bytes // (width * (8 * LANES + (4 if wide else 0)))
         spacing, rows = 1, length + 1
         if rows > min(most_rows, _STREAMED // (width * 8 * LANES)):
             spacings = np.arange(_SPACING, max(_SPACING, round(sqrt(length) / 2)) + 1)
