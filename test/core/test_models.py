@@ -574,12 +574,12 @@ def test_rows_that_are_recomputed_in_numpy(wide, spacing):
         first = W[row, 1:chain.reached(1) + 1].copy(), exponents[row, 1:chain.reached(1) + 1].copy()
         W.fill(-1.0)
         ends = [module.route(word, bits, *way, plan.rescale_every, wide, W, E, scale, model, out)]
-        rows = W[kept, some].copy(), exponents[kept, some].copy()
         learnt, model = model, sampler._prior()
         position, state, row = module.route(word, unsure, *way, plan.rescale_every, wide, W, E,
                                             scale, model, again)
         there = chain.successors(state)
         seen = position, state, W[row, there].copy(), exponents[row, there].copy(), model.copy()
+        rows = W[kept, some].copy(), exponents[kept, some].copy()
         ends.append(goes_on.walk(position, state, word, bits, *way, wide, W, E, scale, model,
                                  again))
         assert again.tolist() == out.tolist() and model.tobytes() == learnt.tobytes()
