@@ -297,7 +297,7 @@ def test_permute_and_flip_is_drawn_one_by_one():
 def test_words_too_long_are_refused_before_anything_is_drawn():
     mechanism = OfflineMechanism(FOUR, Privacy(1.0), selection='permute_and_flip')
     with refused(ConfigurationError, setting='selection'):
-        mechanism.privatize_many(np.zeros(10**5, np.int32), [0, 10**5])
+        mechanism.privatize_many(np.zeros(10**5 + 1, np.int32), [0, 1, 10**5 + 1])
 
 
 def test_a_route_on_a_large_map():

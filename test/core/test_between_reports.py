@@ -92,6 +92,7 @@ def test_large_chains_are_worked_on_in_parts():
     for one, other in zip(whole, parts, strict=True):
         assert one.tolist() == other.tolist()
     assert whole[2][0].tolist() == RING.every(3, 2).edge_probabilities().tolist()
+    assert len(whole[0]) == len(RING) + 1 and whole[0][-1] == len(whole[1])
 
 
 def test_a_model_that_leads_nowhere_moves_as_the_chain():

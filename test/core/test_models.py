@@ -571,7 +571,8 @@ def test_rows_that_are_recomputed_in_numpy(wide, spacing):
         exponents = E if wide else np.zeros(W.shape[:2])
         out, model, again = np.empty(n, np.int64), sampler._prior(), np.empty(n, np.int64)
         exponent, row = module.sweep(word, *way, plan.rescale_every, wide, W, E, scale)
-        first = W[row, 1:chain.reached(1) + 1].copy(), exponents[row, 1:chain.reached(1) + 1].copy()
+        near = slice(1, chain.reached(1) + 1)
+        first = W[row, near].copy(), exponents[row, near].copy()
         W.fill(-1.0)
         ends = [module.route(word, bits, *way, plan.rescale_every, wide, W, E, scale, model, out)]
         learnt, model = model, sampler._prior()

@@ -18,6 +18,7 @@ from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.accuracy import expected_accuracy
 from symdp_ros.core.online import planned as plan
 from symdp_ros.core.online import targets
+from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.planned import DISCOUNT, NEAR_TOLERANCE, planned_targets, TOLERANCE
 from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.maps.formats.nav2 import read_nav2_graph
@@ -28,6 +29,19 @@ BIASED = Chain({'a': {'b': 0.9, 'a': 0.1}, 'b': {'c': 0.05, 'a': 0.95}, 'c': {'a
 ONE_WAY = Chain({'a': ['b', 'c'], 'b': ['c'], 'c': ['a', 'b']}, 'a')
 #: of period 2
 SWING = Chain({'a': ['b', 'd'], 'b': ['a', 'c'], 'c': ['b', 'd'], 'd': ['c', 'a']}, 'a')
+
+
+@pytest.fixture
+def solves(monkeypatch):
+    """Plan at once, for the last successors; return the list of the chains that were planned."""
+    found = []
+
+    def solve(chain, first, *_):
+        found.append(chain)
+        return np.repeat(chain.out_degrees(), np.diff(first)).astype(np.uint32)
+
+    monkeypatch.setattr(plan, '_solve', solve)
+    return found
 
 
 @pytest.fixture(autouse=True)
@@ -235,11 +249,23 @@ def test_on_the_complete_chain_there_is_nothing_to_plan(epsilon):
     assert [*table.row(0)] == [1, 2, 3, 4, 0]
 
 
-def test_states_of_many_successors():
-    arms = 300
-    rows = {'hub': [f'{i}' for i in range(arms)], **{f'{i}': ['hub', f'{i}'] for i in range(arms)}}
+@pytest.mark.parametrize('arms, kind', [(254, bytes), (255, array), (300, array)])
+def test_states_of_many_successors(arms, kind, solves):
+    """Codes up to 255 take one byte each; the chain is planned for the last successors."""
+    rows = {'hub': ['hub', *map(str, range(arms))],
+            **{f'{i}': ['hub', f'{i}'] for i in range(arms)}}
     mechanism = planned(Chain(rows, 'hub'), 8.0)
-    assert all(isinstance(mechanism.targets.row(o), array) for o in (0, 1, arms))
+    assert len(solves) == 1
+    for o, last in ((0, arms + 1), (1, 2), (arms, 2)):
+        row = mechanism.targets.row(o)
+        assert type(row) is kind and [*row] == [*[last] * (arms + 1), 0]
+    assert mechanism.target('0', 'hub') == f'{arms - 1}' == mechanism.target('hub', f'{arms - 1}')
+
+
+def test_who_is_at_one_of_many_arms_is_aimed_at():
+    rows = {'hub': [f'{i}' for i in range(300)],
+            **{f'{i}': ['hub', f'{i}'] for i in range(300)}}
+    mechanism = planned(Chain(rows, 'hub'), 8.0)
     assert mechanism.target('299', 'hub') == '299' and mechanism.target('255', 'hub') == '255'
 
 
@@ -309,6 +335,40 @@ def test_large_chains_are_planned_within_the_radius(chain, most, sparse):
         assert (value(walk(chain), channel(mechanism)) >= dense - NEAR_TOLERANCE).all()
 
 
+@pytest.mark.parametrize('most', [0, 120])
+@pytest.mark.parametrize('chain', [grid(4), grid(4, staying=False)], ids=['staying', 'moving'])
+def test_values_within_the_radius_are_those_of_the_equation(chain, most, sparse):
+    """Equation (1) by dense sweeps, in which nothing is earned from pairs outside."""
+    sparse(most)
+    n, table = len(chain), near_pairs(chain)
+    first, symbols, _ = table.pairs()
+    others, gain = OnlineMechanism(chain, Privacy(2.0), policy='guided').weights()
+    found, work = plan.values(chain, first, symbols, others, gain, chain.models(0.8).mean, 0.9,
+                              1e-9)
+    P, inside = walk(chain), np.zeros((n, n), bool)  # of (s, o)
+    inside[symbols, np.repeat(np.arange(n), np.diff(first))] = True
+    assert not inside.all() and inside.any(axis=1).all()
+    U = np.zeros((n, n))
+    for _ in range(300):
+        X = 0.9 * P @ U
+        X[~inside & ~np.eye(n, dtype=bool)] = 0
+        X += np.eye(n)
+        for o, state in enumerate(chain.states):
+            reached = X[:, [chain.state_index[c] for c in chain.successors(state)]]
+            U[:, o] = others[o] * reached.sum(axis=1) + gain[o] * reached.max(axis=1)
+        U[~inside] = 0
+    for o in range(n):
+        here = slice(first[o], first[o + 1])
+        assert found[here] == pytest.approx(X[symbols[here], o], rel=1e-7)
+    assert work[3] == pytest.approx(X.diagonal(), rel=1e-7) and not work[0].any()
+
+
+def test_the_size_from_which_pairs_are_left_out(monkeypatch):
+    for states, kind in ((16, targets.DenseTargets), (15, targets.SparseTargets)):
+        monkeypatch.setattr(targets, 'DENSE_STATES', states)
+        assert type(planned(grid(4), 2.0).targets) is kind
+
+
 # The cache.
 
 LARGE = grid(9)  # the smallest that is kept
@@ -356,20 +416,29 @@ def signed(data):
     return sha256(packed).digest() + packed
 
 
-def test_a_damaged_file_is_ignored_and_replaced(cache):
+def test_a_damaged_file_is_ignored_and_replaced(cache, solves):
     made = rows(planned(LARGE, 2.0))
     file, = cache.iterdir()
-    content, size = file.read_bytes(), 4 * len(LARGE)**2
+    content, codes = file.read_bytes(), b''.join(row[:-1] for row in made)
+    good = np.frombuffer(codes, np.uint8).astype('<u4').tobytes()
+    assert zlib.decompress(content[32:]) == good
     for damaged in (b'', content[:20], content[:-1],
                     content[:50] + bytes([content[50] ^ 1]) + content[51:],
-                    signed(b''), signed(bytes(size + 4)), signed(bytes(size - 4)),
-                    sha256(b'x').digest() + b'x', signed(b'\xff' * size)):
+                    signed(b''), signed(good + bytes(4)), signed(good[:-4]),
+                    signed(good + bytes(len(good) // 4)), sha256(b'x').digest() + b'x',
+                    signed(b'\xff' * len(good)), signed(b'\xff' * 4 + good[4:])):
         file.write_bytes(damaged)
-        assert rows(planned(LARGE, 2.0)) == made
+        solves.clear()
+        assert rows(planned(LARGE, 2.0)) == made and solves == [LARGE]
         assert file.read_bytes() == content and [*cache.iterdir()] == [file]
+    for kept in (good, bytes(len(good))):  # up to the largest code, and no targets at all
+        file.write_bytes(signed(kept))
+        solves.clear()
+        found = b''.join(row[:-1] for row in rows(planned(LARGE, 2.0)))
+        assert np.frombuffer(found, np.uint8).astype('<u4').tobytes() == kept and not solves
 
 
-def test_a_cache_that_cannot_be_used_is_harmless(cache, tmp_path, monkeypatch):
+def test_a_cache_that_cannot_be_used_is_harmless(cache, tmp_path, monkeypatch, solves):
     made = rows(planned(LARGE, 2.0))
     file, = cache.iterdir()
     file.unlink()
@@ -381,7 +450,7 @@ def test_a_cache_that_cannot_be_used_is_harmless(cache, tmp_path, monkeypatch):
     assert rows(planned(LARGE, 2.0)) == made
 
 
-def test_where_the_cache_is(tmp_path, monkeypatch):
+def test_where_the_cache_is(tmp_path, monkeypatch, solves):
     monkeypatch.setenv('HOME', str(tmp_path / 'home'))
     for unset in (None, '', 'relative'):
         monkeypatch.delenv('XDG_CACHE_HOME')
@@ -392,6 +461,8 @@ def test_where_the_cache_is(tmp_path, monkeypatch):
     assert len([*(tmp_path / 'home' / '.cache' / 'symdp_ros').iterdir()]) == 1
 
 
-def test_small_plans_are_not_kept(cache):
-    planned(grid(5), 2.0)
-    assert not cache.exists()
+def test_small_plans_are_not_kept(cache, solves):
+    planned(grid(8), 2.0)
+    assert not cache.exists() and len(solves) == 1
+    planned(LARGE, 2.0)
+    assert len([*cache.iterdir()]) == 1

@@ -17,7 +17,9 @@ from symdp_ros.core.offline.passes import (kernels, loops, model_kernels, short_
                                            short_words)
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
-CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False), 'ring': RING,
+CHAINS = {'line': Chain({f'{i}': [f'{i}', f'{min(i + 1, 49)}'] for i in range(49)}
+                        | {'49': ['49']}, '0'),
+          'grid': grid(3), 'period 2': grid(4, staying=False), 'ring': RING,
           # Once it has left, one way or the other for ever: one exponent for each state.
           'wide': Chain({'0': ['0', 'a', 'b'], 'a': ['a'], 'b': ['b', 'c'], 'c': ['b', 'c']}, '0')}
 
@@ -54,6 +56,7 @@ def test_routes(name, columns, weighted):
         for module in (kernels, short_words):
             W, E, scale, together = plan.workspace(n)
             out = np.empty(n, np.int64)
+            W.fill(1e305)  # of states that are not reached yet
             state = module.route(word, bits, sampler.edges, plan.period, plan.ratio, 1, 0,
                                  plan.rescale_every, plan.wide, W, E, scale, together, out)
             rows = [reached_in(chain, t, plan.period) for t in range(1, n + 1)]
@@ -90,6 +93,23 @@ def test_routes_with_models(name, wide):
                           [E[t, 1:count + 1].tobytes() for t, count in enumerate(counts, 1)]
                           if plan.wide else None))
         assert found[0] == found[1], n
+
+
+def test_what_the_bits_decide():
+    """The compiled choice and NumPy's, for points on and about the ends of the parts."""
+    random, undecided = Random(3), 0
+    for count in (1, 2, 3, 7, 40):
+        values = np.array([random.random() + 0.1 for _ in range(count)])
+        if count == 7:
+            values[:] = 2.0**-3  # whose ends are points
+        right = np.add.accumulate(values)
+        for end in right:
+            for beside in range(-5 * count - 12, 5 * count + 13):
+                point = min(max(int(end / right[-1] * 2**53) + beside, 0), 2**53 - 1)
+                found = short_words.choose(values, float(point))
+                assert found == kernels.choose(values, count, np.uint64(point << 11))
+                undecided += found < 0
+    assert undecided > 100
 
 
 def test_bits_that_decide_nothing():

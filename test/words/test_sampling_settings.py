@@ -59,6 +59,24 @@ def test_with_a_period_the_chain_is_that_of_reports():
         15.0, moves=3).chain(graph)
 
 
+def test_zones_need_symbols_that_do_not_count_changes():
+    zones = {'A': ['a'], 'B': ['b']}
+    for rule in ('message', 'period'):
+        assert SamplingSettings(rule).privacy(2.0, 1, zones) == Privacy(2.0, 1, zones)
+    assert SamplingSettings('change').privacy(2.0, 1) == Privacy(2.0, 1)
+    with refused(ConfigurationError, 'Use sampling: period', setting='zones_file'):
+        SamplingSettings('change').privacy(2.0, 1, zones)
+
+
+def test_how_often_there_is_a_private_symbol():
+    for settings, reports, seconds in (
+            (SamplingSettings(), 1, 1.0),
+            (SamplingSettings(period=30.0, report_period=10.0), 1, 1.0),
+            (SamplingSettings('period', period=30.0), 1, 30.0),
+            (SamplingSettings('period', period=30.0, report_period=10.0), 3, 10.0)):
+        assert (settings.reports, settings.seconds) == (reports, seconds)
+
+
 def test_of_options():
     given = {'sampling': 'period', 'period': 2.0, 'protect': None, 'other': 1}
     assert SamplingSettings.of(given) == SamplingSettings('period', period=2.0)
