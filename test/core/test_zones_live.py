@@ -143,9 +143,13 @@ def test_batches_are_decoded_as_single_words_are(delay):
     chain, zones = large()
     mechanism, random = made(chain, zones, 1.0, delay=delay, random=Random(3)), Random(5)
     names = [*mechanism.privacy.zones]
-    words = [[random.choice([*chain.states[-9:], None]) for _ in range(90)] for _ in range(4)]
-    outputs, drawn = mechanism.draw_signals(*flat(chain, words))
-    for word, output, signals in zip(words, outputs.reshape(4, -1), drawn.reshape(4, -1)):
+    words = [[random.choice([*chain.states[-9:], None]) for _ in range(length)]
+             for length in (90, 0, 0, 1, 90, 0, 90, 90)]
+    words[3], words[6][:2] = [None], [None, None]  # in the zone where words begin
+    symbols, offsets = flat(chain, words)
+    outputs, drawn = mechanism.draw_signals(symbols, offsets)
+    for i, word in enumerate(words):
+        output, signals = (found[offsets[i]:offsets[i + 1]] for found in (outputs, drawn))
         signals = [chain.states[i] if i >= 0 else Told(names[-1 - i]) for i in signals]
         assert mechanism.decode(signals) == [chain.states[i] for i in output]
         assert tuple(z.zone if isinstance(z, Told) else mechanism.privacy.zones.of(z)
@@ -375,6 +379,20 @@ def test_bytes_that_are_no_state_change_nothing():
         with refused(ChainError):
             mechanism.restore(wrong)
         assert mechanism.state == state and mechanism.zone == zone
+    mechanism.reset()
+    for symbol in ('0,0', '0,1', None, '0,2', '1,2'):
+        mechanism.step(symbol)
+    state, zone = mechanism.state, mechanism.zone
+    # At the end: of two reports cell and zone, then the zone told last, and bits of 36 states.
+    places = {'cell': -25, 'zone': -21, 'last zone': -9}
+    for name, number in (('cell', 13), ('cell', 2**32 - 1), ('zone', 5), ('zone', 2**32 - 1),
+                         ('zone', 0), ('last zone', 4), ('last zone', 2**32 - 1)):
+        wrong = bytearray(state)
+        wrong[places[name]:places[name] + 4] = number.to_bytes(4, 'little')
+        with refused(ChainError):
+            mechanism.restore(bytes(wrong))
+        assert mechanism.state == state and mechanism.zone == zone
+    assert 0 < int.from_bytes(state[-25:-21], 'little') < 13
     random = Random(1)
     for _ in range(300):
         wrong = bytearray(state)
