@@ -144,7 +144,7 @@ def test_batches_are_decoded_as_single_words_are(delay):
     mechanism, random = made(chain, zones, 1.0, delay=delay, random=Random(3)), Random(5)
     names = [*mechanism.privacy.zones]
     words = [[random.choice([*chain.states[-9:], None]) for _ in range(length)]
-             for length in (90, 0, 0, 1, 90, 0, 90, 90)]
+             for length in (90, 0, 0, 1, 90, 0, 90, 90, 0)]
     words[3], words[6][:2] = [None], [None, None]  # in the zone where words begin
     symbols, offsets = flat(chain, words)
     outputs, drawn = mechanism.draw_signals(symbols, offsets)
@@ -368,6 +368,24 @@ def test_a_restart_changes_nothing(chain, zones, delay, reports):
     assert other.state == mechanism.state == mechanism.another().state
 
 
+@pytest.mark.parametrize('reports', [1, 3])
+@pytest.mark.parametrize('delay', [0, 2, None])
+def test_a_long_word_of_reports_some_ticks_apart_goes_on(delay, reports):
+    """Of a word that is decoded as a whole, what was told is kept in several parts."""
+    chain, zones, random = FOUR.every(3, 2), ZONED['four'][1], Random(3)
+    mechanism = made(chain, zones, delay=delay, reports=reports, random=Random(4))
+    for t in range(90):
+        mechanism.step(random.choice([*chain.states, None]))
+        if t in (0, 1, 21, 40, 63, 89):
+            other = mechanism.another()
+            other.restore(mechanism.state)
+            assert other.state == mechanism.state and other.zone == mechanism.zone
+    for _ in range(8):
+        z = random.choice([*mechanism.exact_current_distribution('s1')])
+        assert mechanism._word.advance(z) == other._word.advance(z)
+    assert other.finish() == mechanism.finish()
+
+
 def test_bytes_that_are_no_state_change_nothing():
     chain, zones = large()
     mechanism = made(chain, zones, delay=2, random=Random(2))
@@ -393,6 +411,10 @@ def test_bytes_that_are_no_state_change_nothing():
             mechanism.restore(bytes(wrong))
         assert mechanism.state == state and mechanism.zone == zone
     assert 0 < int.from_bytes(state[-25:-21], 'little') < 13
+    with refused(ChainError):  # a zone that is none, and no cell
+        mechanism.restore(state[:-25] + bytes(4) + (5).to_bytes(4, 'little') + state[-17:])
+    mechanism.restore(state)
+    assert mechanism.state == state and mechanism.zone == zone
     random = Random(1)
     for _ in range(300):
         wrong = bytearray(state)

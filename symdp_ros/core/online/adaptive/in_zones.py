@@ -162,7 +162,7 @@ class ZonedWord(AdaptiveWord):
         word, more = state[:-size], state[-size:]
         zone, = _ZONE.unpack_from(more)
         self._kept = np.unpackbits(np.frombuffer(more, np.uint8, offset=_ZONE.size))[:n]
-        if zone >= len(self._zones) or len(self._kept) < n or not self._kept.any():
+        if zone >= len(self._zones) or not self._kept.any():
             raise ValueError
         super()._go_on(word)
         self._zone = zone
