@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The passes that find where the exponential mechanism errs: normalizers, and words too wide."""
+from math import exp, inf, log, nextafter
+from random import Random
+
+import numpy as np
+from offline_checks import distance
+import pytest
+from strategies import feasible_words, FOUR, SPLIT
+from symdp_ros import Chain
+from symdp_ros.core.offline.exponential_errors import (_Passes, _WidePasses, exponential_distances,
+                                                       exponential_errors)
+
+#: Of what begins in s, nothing is ever u or v, nor on the line, to which no moves lead.
+APART = Chain({'s': ['s', 't'], 't': ['t', 's'], 'u': ['u', 'v'], 'v': ['v', 'u'],
+               **{f'l{i}': [f'l{i + 1}'] for i in range(29)}, 'l29': ['s']}, 's')
+ASTRAY = {'in a part that is not reached': ['u'] * 60,
+          'on a line to which no moves lead': [None] * 10 + [f'l{i}' for i in range(1, 30)]
+          + ['s'] * 21}
+
+
+def columns_of(chain, words):
+    """Return words of one length as `core.law.Law.errors` has them: shape (n, words)."""
+    index = chain.state_index
+    return np.array([[index.get(s, len(chain)) for s in word] for word in words], np.int64).T
+
+
+def log_normalizer(chain, word, ratio, models):
+    """Return ln Σ h(o)·R^matches, by its definition."""
+    index, total = chain.state_index, 0.0
+    for output in feasible_words(chain, len(word)):
+        base = 0.0 if models is None else models.log_measure(
+            [index[s] for s in (chain.initial_state, *output)])
+        total += exp(base + (len(word) - distance(word, output)) * log(ratio))
+    return log(total)
+
+
+@pytest.mark.parametrize('trust', [None, 0.3])
+@pytest.mark.parametrize('kind', [_Passes, _WidePasses])
+@pytest.mark.parametrize('chain', [FOUR, SPLIT], ids=['four', 'split'])
+def test_normalizers(chain, kind, trust):
+    models = None if trust is None else chain.models(trust)
+    for length in range(1, 6):
+        words = [Random(i).choices((*chain.states, None), k=length) for i in range(6)]
+        found = kind(chain, columns_of(chain, words), 3.0, models).log_normalizers
+        assert found == pytest.approx([log_normalizer(chain, word, 3.0, models)
+                                       for word in words], rel=1e-12)
+
+
+def test_words_are_given_up_where_all_have_too_small_a_normalizer():
+    columns = columns_of(FOUR, [['s0'] * 4, [None] * 4])
+    _, _, logs = exponential_errors(FOUR, columns, 3.0, None, False)
+    small, large = sorted(logs.tolist())
+    for least, given_up in ((-inf, False), (small, False), ((small + large) / 2, False),
+                            (large, False), (nextafter(large, inf), True)):
+        found = exponential_errors(FOUR, columns, 3.0, None, False, least)
+        assert (found is None) == given_up
+
+
+@pytest.mark.parametrize('trust', [None, 0.8])
+@pytest.mark.parametrize('ratio', [3.0, 2.0**40])
+@pytest.mark.parametrize('astray', ASTRAY.values(), ids=ASTRAY)
+def test_a_word_that_is_too_wide_beside_one_that_is_not(astray, ratio, trust):
+    """Each has the errors that it has alone; its normalizer is as by logarithms."""
+    models = None if trust is None else APART.models(trust)
+    columns = columns_of(APART, [astray, ['s', 't'] * 30])
+    errors, variances, logs = exponential_errors(APART, columns, ratio, models, True)
+    wide = _WidePasses(APART, columns, ratio, models)
+    assert logs == pytest.approx(wide.log_normalizers, rel=1e-12)
+    for some in (slice(0, 1), slice(1, 2)):
+        alone = exponential_errors(APART, columns[:, some], ratio, models, True)
+        assert errors[:, some] == pytest.approx(alone[0], rel=1e-12, abs=1e-15)
+        assert variances[some] == pytest.approx(alone[1], rel=1e-9)
+    assert errors[:39, 0] == pytest.approx(np.ones(39))
+    chances = exponential_distances(APART, astray, ratio, models)
+    assert chances.sum() == pytest.approx(1, rel=1e-12)
+    assert chances @ np.arange(61) == pytest.approx(errors[:, 0].sum(), rel=1e-12)
