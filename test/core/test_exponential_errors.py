@@ -11,13 +11,15 @@ from strategies import feasible_words, FOUR, SPLIT
 from symdp_ros import Chain
 from symdp_ros.core.offline.exponential_errors import (_Passes, _WidePasses, exponential_distances,
                                                        exponential_errors)
+from symdp_ros.core.online.moments import forward
 
 #: Of what begins in s, nothing is ever u or v, nor on the line, to which no moves lead.
 APART = Chain({'s': ['s', 't'], 't': ['t', 's'], 'u': ['u', 'v'], 'v': ['v', 'u'],
                **{f'l{i}': [f'l{i + 1}'] for i in range(29)}, 'l29': ['s']}, 's')
 ASTRAY = {'in a part that is not reached': ['u'] * 60,
           'on a line to which no moves lead': [None] * 10 + [f'l{i}' for i in range(1, 30)]
-          + ['s'] * 21}
+          + ['s'] * 21,
+          'late in a part that is not reached': ['s'] * 30 + ['u'] * 30}
 
 
 def columns_of(chain, words):
@@ -68,11 +70,14 @@ def test_a_word_that_is_too_wide_beside_one_that_is_not(astray, ratio, trust):
     errors, variances, logs = exponential_errors(APART, columns, ratio, models, True)
     wide = _WidePasses(APART, columns, ratio, models)
     assert logs == pytest.approx(wide.log_normalizers, rel=1e-12)
+    expected = forward(columns, wide.moves(), wide.start, True)
+    assert errors == pytest.approx(expected[0], rel=1e-12, abs=1e-14)
+    assert variances == pytest.approx(expected[1], rel=1e-9, abs=1e-12)
     for some in (slice(0, 1), slice(1, 2)):
         alone = exponential_errors(APART, columns[:, some], ratio, models, True)
         assert errors[:, some] == pytest.approx(alone[0], rel=1e-12, abs=1e-15)
-        assert variances[some] == pytest.approx(alone[1], rel=1e-9)
-    assert errors[:39, 0] == pytest.approx(np.ones(39))
+        assert variances[some] == pytest.approx(alone[1], rel=1e-9, abs=1e-12)
+    assert errors[30:39, 0] == pytest.approx(np.ones(9))
     chances = exponential_distances(APART, astray, ratio, models)
     assert chances.sum() == pytest.approx(1, rel=1e-12)
     assert chances @ np.arange(61) == pytest.approx(errors[:, 0].sum(), rel=1e-12)
