@@ -14,12 +14,13 @@ from symdp_ros.core.offline.exponential_errors import (_Passes, _WidePasses, exp
 from symdp_ros.core.online.moments import forward
 
 #: Of what begins in s, nothing is ever u or v, nor on the line, to which no moves lead.
-APART = Chain({'s': ['s', 't'], 't': ['t', 's'], 'u': ['u', 'v'], 'v': ['v', 'u'],
+APART = Chain({'s': ['s', 't'], 't': ['t'], 'u': ['u', 'v'], 'v': ['v', 'u'],
                **{f'l{i}': [f'l{i + 1}'] for i in range(29)}, 'l29': ['s']}, 's')
 ASTRAY = {'in a part that is not reached': ['u'] * 60,
           'on a line to which no moves lead': [None] * 10 + [f'l{i}' for i in range(1, 30)]
           + ['s'] * 21,
-          'late in a part that is not reached': ['s'] * 30 + ['u'] * 30}
+          # In the middle, what follows s is worth about 10⁻³¹⁸ of what follows u.
+          'late in a part that is not reached': ['s'] * 585 + ['u'] * 585}
 
 
 def columns_of(chain, words):
@@ -61,12 +62,12 @@ def test_words_are_given_up_where_all_have_too_small_a_normalizer():
 
 
 @pytest.mark.parametrize('trust', [None, 0.8])
-@pytest.mark.parametrize('ratio', [3.0, 2.0**40])
+@pytest.mark.parametrize('ratio', [2.5, 2.0**40])
 @pytest.mark.parametrize('astray', ASTRAY.values(), ids=ASTRAY)
 def test_a_word_that_is_too_wide_beside_one_that_is_not(astray, ratio, trust):
     """Each has the errors that it has alone; its normalizer is as by logarithms."""
     models = None if trust is None else APART.models(trust)
-    columns = columns_of(APART, [astray, ['s', 't'] * 30])
+    columns = columns_of(APART, [astray, ['s', 't'] * (len(astray) // 2)])
     errors, variances, logs = exponential_errors(APART, columns, ratio, models, True)
     wide = _WidePasses(APART, columns, ratio, models)
     assert logs == pytest.approx(wide.log_normalizers, rel=1e-12)
@@ -77,7 +78,6 @@ def test_a_word_that_is_too_wide_beside_one_that_is_not(astray, ratio, trust):
         alone = exponential_errors(APART, columns[:, some], ratio, models, True)
         assert errors[:, some] == pytest.approx(alone[0], rel=1e-12, abs=1e-15)
         assert variances[some] == pytest.approx(alone[1], rel=1e-9, abs=1e-12)
-    assert errors[30:39, 0] == pytest.approx(np.ones(9))
     chances = exponential_distances(APART, astray, ratio, models)
     assert chances.sum() == pytest.approx(1, rel=1e-12)
-    assert chances @ np.arange(61) == pytest.approx(errors[:, 0].sum(), rel=1e-12)
+    assert chances @ np.arange(len(chances)) == pytest.approx(errors[:, 0].sum(), rel=1e-12)
