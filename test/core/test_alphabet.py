@@ -83,6 +83,10 @@ def test_the_whole_of_epsilon_serves(chain, adjacency):
         x, y = names[:2]
         loss = mechanism.log_probability([x], [x]) - mechanism.log_probability([y], [x])
         assert 2 / adjacency - 1e-9 < loss <= 2 / adjacency + 1e-15
+        causal = OfflineMechanism(chain, Privacy(2.0, adjacency), selection='causal',
+                                  policy='paper')
+        assert causal.law.likelihood_ratio(3) == pytest.approx(exp(2 / adjacency), rel=1e-9)
+        assert causal.law.distance_steps(3) == 0
 
 
 @pytest.mark.parametrize('epsilon', [0.5, 2.0, 5.0])

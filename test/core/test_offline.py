@@ -119,6 +119,8 @@ def test_causal_is_private(chain, policy, epsilon, adjacency):
     assert_private(chain, 2, epsilon, adjacency, law)
     mechanism = OfflineMechanism(chain, Privacy(epsilon, adjacency), selection='causal',
                                  policy=policy)
+    if not chain.is_alphabet:
+        assert mechanism.law.likelihood_ratio(2) is None
     word = [chain.states[1], None, chain.states[3 % len(chain)]]
     assert enumerated(mechanism, word) == pytest.approx(
         {o: float(p) for o, p in law(word).items()}, rel=1e-12)
