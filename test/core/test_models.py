@@ -507,6 +507,9 @@ def test_how_much_is_kept_is_planned():
             length)
         most = stored // (width * (8 * LANES + (4 if plan.wide else 0)))
         found = plan.spacing, plan.shape
+        W, E, scale, _ = plan.workspace(length)
+        assert (W.shape, E.shape, scale.shape) == (
+            plan.shape, plan.shape[:2] if plan.wide else (1, 1), (length + 1,))
         if length + 1 <= min(most, 2**24 // (width * 8 * LANES)):
             assert found == (1, (length + 1, width, LANES))
             continue
