@@ -138,6 +138,19 @@ def test_signals_and_reports_are_drawn_from_their_law(chain, zones, epsilon, del
     assert_drawn_from_the_law(mechanism, word)
 
 
+@pytest.mark.parametrize('symbol', [None, 's1'])
+def test_every_cell_is_drawn(symbol):
+    """By the cell in the state: in 99 draws none is left out, and there is none that is no cell."""
+    mechanism = made(*ZONED['all'], 0.5, delay=2, random=Random(1))
+    drawn = set()
+    for _ in range(99):
+        cells = len(mechanism.exact_current_distribution(symbol))
+        mechanism.step(symbol)
+        drawn.add((cells, int.from_bytes(mechanism.state[-13:-9], 'little')))
+    assert drawn == {(cells, cell) for cells, _ in drawn for cell in range(1, cells + 1)}
+    assert max(cells for cells, _ in drawn) > 1
+
+
 @pytest.mark.parametrize('delay', [0, 2, None])
 def test_batches_are_decoded_as_single_words_are(delay):
     chain, zones = large()
@@ -366,6 +379,7 @@ def test_a_restart_changes_nothing(chain, zones, delay, reports):
             (other.posterior == mechanism.posterior).all()
     assert other.finish() == mechanism.finish()
     assert other.state == mechanism.state == mechanism.another().state
+    assert mechanism.posterior is None
 
 
 @pytest.mark.parametrize('reports', [1, 3])
@@ -411,8 +425,10 @@ def test_bytes_that_are_no_state_change_nothing():
             mechanism.restore(bytes(wrong))
         assert mechanism.state == state and mechanism.zone == zone
     assert 0 < int.from_bytes(state[-25:-21], 'little') < 13
-    with refused(ChainError):  # a zone that is none, and no cell
-        mechanism.restore(state[:-25] + bytes(4) + (5).to_bytes(4, 'little') + state[-17:])
+    for cell, told_zone in ((0, 5), (1, 0)):  # no cell in a zone that is none; a cell in no zone
+        with refused(ChainError):
+            mechanism.restore(state[:-25] + cell.to_bytes(4, 'little')
+                              + told_zone.to_bytes(4, 'little') + state[-17:])
     mechanism.restore(state)
     assert mechanism.state == state and mechanism.zone == zone
     random = Random(1)
