@@ -428,7 +428,7 @@ def test_bytes_that_are_no_state_change_nothing():
     for cell, told_zone in ((0, 5), (1, 0)):  # no cell in a zone that is none; a cell in no zone
         with refused(ChainError):
             mechanism.restore(state[:-25] + cell.to_bytes(4, 'little')
-                              + told_zone.to_bytes(4, 'little') + state[-17:])
+                              + told_zone.to_bytes(4, 'little') + bytes(8) + state[-9:])
     mechanism.restore(state)
     assert mechanism.state == state and mechanism.zone == zone
     random = Random(1)
