@@ -500,8 +500,10 @@ def test_how_much_is_kept_is_planned():
     """As few rows are computed again as memory allows; from 2²⁴ bytes on, some always are."""
     chain = walled(5)
     models, width = chain.models(0.8), len(chain) + 1
-    for length, stored, spread in product((9, 30, 400, 3_000, 20_000),
-                                          (0, 150_000, 70_000 * width, 10**9), (0, 1_700)):
+    for length, stored, spread in product(
+            (9, 30, 400, 3_000, 20_000), (0, 6_000, 401 * 64, 401 * 68, 70_000, 10**8),
+            (0, 1_700)):
+        stored *= width
         sizes = LoopSizes(stored_bytes=stored, spread_bits=spread)
         plan = ModelSampler(ReachableChain(chain, sizes), models, Fraction(1), Random(0)).plan(
             length)

@@ -140,6 +140,14 @@ def test_states_of_many_successors(arms, dense, monkeypatch):
     assert mechanism.target('hub', 'hub') == '0.0'
     mechanism.reset('hub')
     assert mechanism.step(f'{arms - 1}.1') in mechanism.chain.successors('hub')
+    if dense:
+        assert isinstance(mechanism.targets.row(0), bytes) == (arms <= 255)
+
+
+def test_the_number_of_states_up_to_which_every_pair_has_a_target(monkeypatch):
+    for most, kind in ((25, DenseTargets), (24, SparseTargets)):
+        monkeypatch.setattr(targets, 'DENSE_STATES', most)
+        assert type(guided_targets(CHAINS['grid'])) is kind
 
 
 @pytest.mark.parametrize('successors', [1, 254, 255, 256, 257])
