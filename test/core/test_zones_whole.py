@@ -279,6 +279,16 @@ def test_long_words_of_wards_that_are_far_apart():
     assert accuracy(mechanism, word).mean == pytest.approx(120)
 
 
+@for_both_bases
+def test_a_long_word_of_moves_of_which_only_one_stays_in_the_zone(base):
+    """What can follow becomes ever less likely: its weight goes down, and is no zero."""
+    chain = Chain({'a': {'a': 0.001, 'b': 0.999}, 'b': ['b', 'a']}, 'a')
+    mechanism = made(chain, {'A': 'a', 'B': 'b'}, 0.0, base=base, trust=1.0)
+    word = ['a'] * 100
+    assert mechanism.privatize(word) == word
+    assert mechanism.log_probability(word, word) == pytest.approx(0, abs=1e-12)
+
+
 # Errors.
 
 @pytest.mark.parametrize('wide', [False, True])
