@@ -17,8 +17,8 @@ from symdp_ros.core.offline.passes import (kernels, loops, model_kernels, short_
                                            short_words)
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
-CHAINS = {'line': Chain({f'{i}': [f'{i}', f'{min(i + 1, 49)}'] for i in range(49)}
-                        | {'49': ['49']}, '0'),
+CHAINS = {'line': Chain({f'{i}': [f'{i}', f'{i + 1}'] for i in range(119)}
+                        | {'119': ['119']}, '0'),
           'grid': grid(3), 'period 2': grid(4, staying=False), 'ring': RING,
           # Once it has left, one way or the other for ever: one exponent for each state.
           'wide': Chain({'0': ['0', 'a', 'b'], 'a': ['a'], 'b': ['b', 'c'], 'c': ['b', 'c']}, '0')}
