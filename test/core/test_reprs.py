@@ -34,6 +34,9 @@ SHOWN = {
     'Privacy': (PRIVACY, 'Privacy(epsilon=2.0, adjacency=3)'),
     'OnlineMechanism': (carrying(OnlineMechanism(CHAIN, PRIVACY)),
                         f"OnlineMechanism({SHORT}, {PRIVACY}, policy='guided')"),
+    'OnlineMechanism, adaptive': (
+        carrying(OnlineMechanism(CHAIN, PRIVACY, policy='adaptive', delay=2)),
+        f"OnlineMechanism({SHORT}, {PRIVACY}, policy='adaptive', trust=0.8, delay=2, reports=1)"),
     'OfflineMechanism': (OfflineMechanism(CHAIN, PRIVACY),
                          f"OfflineMechanism({SHORT}, {PRIVACY}, selection='exponential', "
                          "base='chain', trust=0.8)"),

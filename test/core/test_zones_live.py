@@ -388,6 +388,7 @@ def test_a_long_word_of_reports_some_ticks_apart_goes_on(delay, reports):
     """Of a word that is decoded as a whole, what was told is kept in several parts."""
     chain, zones, random = FOUR.every(3, 2), ZONED['four'][1], Random(3)
     mechanism = made(chain, zones, delay=delay, reports=reports, random=Random(4))
+    assert (mechanism.reports, mechanism.stride) == (reports, 1)
     for t in range(90):
         mechanism.step(random.choice([*chain.states, None]))
         if t in (0, 1, 21, 40, 63, 89):
