@@ -20,6 +20,7 @@ from symdp_ros.core.online import planned as plan
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.planned import DISCOUNT, NEAR_TOLERANCE, planned_targets, TOLERANCE
+from symdp_ros.core.online.values import choose
 from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.maps.formats.nav2 import read_nav2_graph
 
@@ -361,6 +362,13 @@ def test_values_within_the_radius_are_those_of_the_equation(chain, most, sparse)
         here = slice(first[o], first[o + 1])
         assert found[here] == pytest.approx(X[symbols[here], o], rel=1e-7)
     assert work[3] == pytest.approx(X.diagonal(), rel=1e-7) and not work[0].any()
+    work[1:3] = 9.0  # sums of before, whatever they were
+    codes = choose(first, symbols, *chain.csr(), 1e-6, found, work)
+    for o, state in enumerate(chain.states):
+        here = slice(first[o], first[o + 1])
+        reached = X[np.ix_(symbols[here], [chain.state_index[c] for c in chain.successors(state)])]
+        best = np.argmax(reached > reached.max(axis=1, keepdims=True) - 1e-6, axis=1) + 1
+        assert codes[here].tolist() == np.where(reached.any(axis=1), best, 0).tolist()
 
 
 def test_the_size_from_which_pairs_are_left_out(monkeypatch):
