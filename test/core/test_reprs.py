@@ -40,6 +40,15 @@ SHOWN = {
     'OfflineMechanism': (OfflineMechanism(CHAIN, PRIVACY),
                          f"OfflineMechanism({SHORT}, {PRIVACY}, selection='exponential', "
                          "base='chain', trust=0.8)"),
+    'OfflineMechanism, counting': (OfflineMechanism(CHAIN, PRIVACY, base='counting'),
+                                   f"OfflineMechanism({SHORT}, {PRIVACY}, "
+                                   "selection='exponential', base='counting')"),
+    'OfflineMechanism, permute and flip': (
+        OfflineMechanism(CHAIN, PRIVACY, selection='permute_and_flip'),
+        f"OfflineMechanism({SHORT}, {PRIVACY}, selection='permute_and_flip')"),
+    'OfflineMechanism, causal': (
+        OfflineMechanism(CHAIN, PRIVACY, selection='causal'),
+        f"OfflineMechanism({SHORT}, {PRIVACY}, selection='causal', policy='guided')"),
     'HammingAutomaton': (HammingAutomaton(CHAIN, WORD, 2),
                          f'<HammingAutomaton: words of length 3 at distance 2, {SHORT}>'),
     'Filter': (updated(Filter(OnlineMechanism(CHAIN, PRIVACY))),
