@@ -7,7 +7,7 @@ from refusals import refused
 from symdp_ros import LedgerError
 from symdp_ros.cli.main import main
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.subjects import look_alike_text, look_alikes
+from symdp_ros.ledger.subjects import look_alike_text, look_alike_texts, look_alikes
 
 
 @pytest.mark.parametrize('other', [
@@ -18,6 +18,21 @@ def test_names_that_look_alike(other):
     assert look_alikes('r1', ['r1', other, 'r2', '1r']) == [other] * alike
     assert look_alikes('r', ['r\u3164', 'r1']) == ['r\u3164']
     assert (ascii(other) in look_alike_text('r1', ['r1', other])) == alike
+
+
+def test_characters_that_are_not_seen():
+    """Those of Unicode's Default_Ignorable_Code_Point that are no format (Cf), and Braille blank."""
+    unseen = {*'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800',
+              *map(chr, range(0xfe00, 0xfe10)), *map(chr, range(0xe0100, 0xe01f0))}
+    beside = {chr(ord(character) + step) for character in unseen for step in (-1, 1)} - unseen
+    for character in unseen | beside:
+        alike = character in unseen or character == '\u180e'  # which is a format
+        assert look_alikes('r', [f'r{character}']) == [f'r{character}'] * alike, ascii(character)
+
+
+def test_each_of_several_names_is_warned_of():
+    assert [*look_alike_texts(['r', 'q', 'R', 'p'])] == [
+        look_alike_text('r', ['R']), look_alike_text('R', ['r'])]
 
 
 @pytest.mark.parametrize('name', [

@@ -70,6 +70,13 @@ def test_what_is_read_from_messages_is_part_of_the_digest():
     assert replace(pose, locator=Locator(dict(places))).digest() == pose.digest()
 
 
+@pytest.mark.parametrize('given, limited', [
+    ({}, False), ({'subject': 'r1', 'accounting': 'pure'}, False), ({'budget': 1.0}, True),
+    ({'subject_budget': 1.0}, True), ({'accounting': 'zcdp'}, True), ({'delta': 1e-6}, True)])
+def test_what_only_a_ledger_can_keep(given, limited):
+    assert Charging(**given).is_limited == limited
+
+
 @pytest.mark.parametrize('node', ['privatizer', 'log_release'])
 def test_defaults_of_options_are_those_of_settings(node):
     values = {option.name: option.default for option in PARAMETERS[node]}
