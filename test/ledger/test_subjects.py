@@ -21,7 +21,7 @@ def test_names_that_look_alike(other):
 
 
 def test_characters_that_are_not_seen():
-    """Those of Unicode's Default_Ignorable_Code_Point that are no format (Cf), and Braille blank."""
+    """Of Unicode's Default_Ignorable_Code_Point all but formats (Cf), and the Braille blank."""
     unseen = {*'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800',
               *map(chr, range(0xfe00, 0xfe10)), *map(chr, range(0xe0100, 0xe01f0))}
     beside = {chr(ord(character) + step) for character in unseen for step in (-1, 1)} - unseen
