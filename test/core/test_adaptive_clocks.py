@@ -344,9 +344,10 @@ def test_a_replay_goes_over_the_reports_between():
         mechanism.replay(signals)
         state = mechanism.state
         mechanism.reset()
-        for z in spread(signals, 3):
-            go_on(mechanism, z)
+        reports = [go_on(mechanism, z) for z in spread(signals, 3)]
         assert mechanism.state == state
+        reports = [report for report in reports if report is not None] + mechanism.finish()
+        assert mechanism.decode(signals) == reports and len(reports) == 7
 
 
 @pytest.mark.parametrize('policy, reports', [
