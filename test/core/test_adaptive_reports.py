@@ -300,6 +300,7 @@ def test_a_state_that_cannot_be(place, wrong, delay):
 @pytest.mark.parametrize('delay', [0, 2, None])
 def test_states_of_others_are_refused(delay):
     mechanism = made(COMPLETE, delay=1)
+    assert mechanism.ticks_left == 0
     for other in (made(COMPLETE, delay=2), made(FOUR)):
         for _ in range(2):
             other.advance([*other.current_distribution(None)][0])
