@@ -480,6 +480,16 @@ def test_zones_of_another_chain(zones, said):
             kind(ONE_WAY, Privacy(1.0, zones=zones), **options)
 
 
+@pytest.mark.parametrize('missing, said', [
+    (1, "the state '35' of"), (5, "the states '31', '32', '33', '34', '35' of"),
+    (6, "the states '30', '31', '32', '33', '34' and 1 more of")])
+def test_some_of_many_states_without_a_zone_are_named(missing, said):
+    chain = Chain({f'{i}': [f'{i}'] for i in range(36)}, '0')
+    with refused(PrivacyError, f'leave out {said} the chain', setting='zones'):
+        OnlineMechanism(chain, Privacy(1.0, zones={'A': chain.states[:-missing]}),
+                        policy='adaptive')
+
+
 def test_who_does_not_know_zones_says_so():
     chain, privacy = ONE_WAY, privacy_of({'A': 'ab', 'B': 'cd'}, 1.0)
     for policy in ('paper', 'guided', 'planned'):
