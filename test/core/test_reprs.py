@@ -41,7 +41,7 @@ SHOWN = {
                          f"OfflineMechanism({SHORT}, {PRIVACY}, selection='exponential', "
                          "base='chain', trust=0.8)"),
     'OfflineMechanism, counting': (OfflineMechanism(CHAIN, PRIVACY, base='counting'),
-                                   f"OfflineMechanism({SHORT}, {PRIVACY}, "
+                                   f'OfflineMechanism({SHORT}, {PRIVACY}, '
                                    "selection='exponential', base='counting')"),
     'OfflineMechanism, permute and flip': (
         OfflineMechanism(CHAIN, PRIVACY, selection='permute_and_flip'),
