@@ -14,7 +14,7 @@ from symdp_ros.core.offline.exponential_errors import (_Passes, _WidePasses, exp
                                                        exponential_errors)
 from symdp_ros.core.online.moments import forward
 
-#: Of what begins in s, nothing is ever u or v, nor on the line, to which no moves lead.
+#: No route from s comes to u or v, or to l0…l29: no moves lead there.
 APART = Chain({'s': ['s', 't'], 't': ['t'], 'u': ['u', 'v'], 'v': ['v', 'u'],
                **{f'l{i}': [f'l{i + 1}'] for i in range(29)}, 'l29': ['s']}, 's')
 ASTRAY = {'in a part that is not reached': ['u'] * 60,

@@ -140,7 +140,7 @@ def test_signals_and_reports_are_drawn_from_their_law(chain, zones, epsilon, del
 
 @pytest.mark.parametrize('symbol', [None, 's1'])
 def test_every_cell_is_drawn(symbol):
-    """By the cell in the state: none is left out in 99 draws, and none of them is no cell."""
+    """The state tells which: in 99 draws every cell comes up, and no other number."""
     mechanism, drawn = made(*ZONED['all'], 0.5, delay=2, random=Random(1)), {}
     for _ in range(99):
         cells = len(mechanism.exact_current_distribution(symbol))
@@ -416,7 +416,7 @@ def test_bytes_that_are_no_state_change_nothing():
     for symbol in ('0,0', '0,1', None, '0,2', '1,2'):
         mechanism.step(symbol)
     state, zone = mechanism.state, mechanism.zone
-    # At the end: of two reports cell and zone, then the zone told last, and bits of 36 states.
+    # Its end: the cell and the zone of two reports, then the zone told last, and bits of 36 states.
     places = {'cell': -25, 'zone': -21, 'last zone': -9}
     for name, number in (('cell', 13), ('cell', 2**32 - 1), ('zone', 5), ('zone', 2**32 - 1),
                          ('zone', 0), ('last zone', 4), ('last zone', 2**32 - 1)):

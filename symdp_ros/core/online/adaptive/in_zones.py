@@ -67,7 +67,7 @@ class ZonedWord(AdaptiveWord):
         self._count, self._previous = count, previous
         self._have(size)
 
-    def _ready(self, zone: int) -> None:
+    def _make_ready(self, zone: int) -> None:
         """Make the cells ready for a zone, where they are not."""
         if zone != self._chosen[5][0]:  # `ready` of the loops
             self._prepare(zone)
@@ -87,7 +87,7 @@ class ZonedWord(AdaptiveWord):
         if position is None:
             raise UnknownSymbolError
         zone = self._zone if symbol is None else self._zone_of[symbol]
-        self._ready(zone)
+        self._make_ready(zone)
         if not self._size:
             return self._tell(0, zone)
         if not self._draws.buffer:
@@ -104,12 +104,12 @@ class ZonedWord(AdaptiveWord):
             if signal.zone not in self._zones:
                 raise ChainError(f'{signal.zone!r} is no zone')
             zone = self._zones.index(signal.zone)
-            self._ready(zone)
+            self._make_ready(zone)
             return self._tell(0, zone)
         cells = [0]
         if signal in self._zone_of:
             zone = self._zone_of[signal]
-            self._ready(zone)
+            self._make_ready(zone)
             cells = self._cells
         position = self._index.get(signal)
         if position not in cells[1:]:
@@ -184,7 +184,7 @@ class ZonedWord(AdaptiveWord):
         if symbol not in self._index:
             raise UnknownSymbolError
         zone = self._zone if symbol is None else self._zone_of[symbol]
-        self._ready(zone)
+        self._make_ready(zone)
         if not self._size:
             return {Told(self._zones[zone]): Fraction(1)}
         return super().exact_distribution(symbol)
@@ -199,6 +199,6 @@ class ZonedWord(AdaptiveWord):
         if signal not in self._zone_of:
             return np.zeros(len(zone_of))
         zone = self._zone_of[signal]
-        self._ready(zone)
+        self._make_ready(zone)
         found: Floats = super().likelihood(signal) * (zone_of == zone)
         return found
