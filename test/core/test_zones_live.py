@@ -416,7 +416,7 @@ def test_bytes_that_are_no_state_change_nothing():
     for symbol in ('0,0', '0,1', None, '0,2', '1,2'):
         mechanism.step(symbol)
     state, zone = mechanism.state, mechanism.zone
-    # Its end: the cell and the zone of two reports, then the zone told last, and bits of 36 states.
+    # Its end: cell and zone of two reports, the zone told last, and bits of 36 states.
     places = {'cell': -25, 'zone': -21, 'last zone': -9}
     for name, number in (('cell', 13), ('cell', 2**32 - 1), ('zone', 5), ('zone', 2**32 - 1),
                          ('zone', 0), ('last zone', 4), ('last zone', 2**32 - 1)):
