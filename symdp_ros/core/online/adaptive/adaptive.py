@@ -118,11 +118,11 @@ class AdaptiveTables:
 
         n, degrees = len(chain), chain.out_degrees()
         self.most = min(n, max(CELLS, min(MOST_CELLS, int(degrees.max()))))
-        counts = {*range(1, min(CELLS, self.most) + 1), self.most, *degrees.tolist()}
+        counts = {*range(1, CELLS + 1), self.most, *degrees.tolist()}
         self.zones, zone_of = privacy.zones, np.empty(0, np.int64)
         if privacy.zones is not None:
             zone_of = privacy.zones.numbers(chain)
-            counts = {*range(1, min(self.most, int(np.bincount(zone_of).max())) + 1)}
+            counts = {*range(1, int(np.bincount(zone_of).max()) + 1)}
         self.width, self.responses = responses(
             {count for count in counts if count <= self.most}, privacy)
         models = chain.single.models(trust)
@@ -220,11 +220,9 @@ class AdaptiveWord:
                 f'most {_MOST_BYTES // symbol}', setting='delay')
         codes = np.zeros(n + 1, np.uint32)
         self._codes = memoryview(codes.data)  # of each symbol, the number of its cell
-        self._cells = [0]  # room for a cell that is drawn, and the founders of all
         self._ring, self._posterior = np.zeros((held * self._signal + 1, n, LANES)), np.zeros(n)
         self._whole: list[_Segment] = []
         self._length = max(1, _SEGMENT // self._signal)  # of a segment, in signals
-        self._count, self._previous, self._size, self._knows = 0, self._initial, 0, False
         self._window = self._segment(held * self._signal // self._row + 1)
         places = 0 if tables.zones is None else n
         self._ahead = np.zeros((held * self._signal // self._report + 1, places), np.uint8)
@@ -417,7 +415,8 @@ class AdaptiveWord:
 
     def _have(self, size: int) -> None:
         """Take note of so many cells; 0: no signal is drawn next."""
-        self._size, self._draws, self._cells = size, _NO_DRAWS, [0]
+        self._size, self._draws = size, _NO_DRAWS
+        self._cells = [0]  # room for a cell that is drawn, and the founders of all
         if size == 0:
             return
         self._cells = [0, *self._chosen[1][:size].tolist()]

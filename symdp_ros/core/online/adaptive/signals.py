@@ -123,7 +123,6 @@ def _believe_inside(belief: Floats, joint: Floats, inside: Numbers, some: Ints,
     Return how many states are in `some`, those that count in the choice, and in `members`.
     """
     whole, count, states = 0.0, 0, 0
-    belief.fill(0.0)
     for s in range(len(joint)):
         if inside[s] > 0:
             belief[s] = total(joint, s)
@@ -142,15 +141,10 @@ def _inside_of(following: ShortInts, inside: Numbers, members: Ints, count: int)
     """Put what can follow inside into `members`, where there is some; return how many it has."""
     found = 0
     for s in following:
-        found += int(inside[s] > 0)
-    if found == 0:
-        return count
-    found = 0
-    for s in following:
         if inside[s] > 0:
             members[found] = s
             found += 1
-    return found
+    return found if found > 0 else count
 
 
 @compiled
@@ -353,7 +347,7 @@ def take(place: int, zone: int, size: int, count: int, previous: int, delay: int
     mixed, known = work[0], work[8]
     if count % clock[2] == 0:
         here = row_of(count, clock, kinds)
-        sizes[0, here], sizes[1, here] = max(1, size), place
+        sizes[0, here], sizes[1, here] = size, place
         for s in range(len(known)):
             code = codes[s]
             kinds[here, s] = 2 if code == 0 else 1 if code == place else 0
@@ -383,18 +377,10 @@ def take(place: int, zone: int, size: int, count: int, previous: int, delay: int
     count += clock[0]
     size = 0
     if len(zone_of) > 0:
-        size = prepare(zone if zone >= 0 else ready[0], count, previous, delay, tables, word, work)
+        size = prepare(ready[0], count, previous, delay, tables, word, work)
     elif count % clock[1] == 0:
         size = choose(previous, delay == 0, ring[count % len(ring)], tables, word, work)
     return size, previous, reported
-
-
-@compiled
-def _next_draw(drawn: Ints, used: int, limit: int) -> int:
-    """Return the place of the next draw that is not rejected, or the end."""
-    while used < len(drawn) and drawn[used] >= limit:
-        used += 1
-    return used
 
 
 @compiled
