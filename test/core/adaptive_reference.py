@@ -83,15 +83,19 @@ def belief(mechanism):
     return [float(lane_sum(row)) for row in word._ring[word._count % len(word._ring)]]
 
 
-def candidates(mechanism, f, X):
-    """Return the states that may found cells, in order."""
+def candidates(mechanism, f, X, inside=None):
+    """Return the states that may found cells, in order; and whether one of them leaves at once."""
     chain, at_once = mechanism.chain, mechanism.delay == 0
     largest = max(12, min(1024, int(chain.out_degrees().max())))
-    able = [chain.state_index[s] for s in chain.successors(mechanism.previous)]
-    found = sorted(able if at_once else range(len(chain)), key=lambda s: -f[s])[:largest]
+    some = range(len(chain)) if inside is None else inside
+    if at_once:
+        able = [chain.state_index[s] for s in chain.successors(mechanism.previous)]
+        able = [s for s in able if s in some]
+        at_once, some = bool(able), able or some
+    found = sorted(some, key=lambda s: -f[s])[:largest]
     if at_once:
         found.sort(key=lambda c: -sum(p * float(X[c, s]) for s, p in enumerate(f) if p > 1e-9))
-    return found
+    return found, at_once
 
 
 def joined(X, founders, s):
@@ -103,7 +107,7 @@ def joined(X, founders, s):
     return found
 
 
-def worth(mechanism, f, X, founders, every):
+def worth(mechanism, f, X, founders, every, at_once):
     """Return what the choice of the cells makes as large as it can."""
     m, ratio = len(founders), exp(min(float(mechanism.privacy.epsilon_per_symbol), 64))
     likely = [s for s, p in enumerate(f) if p > 1e-9]
@@ -116,10 +120,49 @@ def worth(mechanism, f, X, founders, every):
     for z in range(m):
         p = sum(f[s] * chance(z, s) for s in likely)
         found += sum(f[s] * chance(z, s) * log(chance(z, s)) for s in likely) - p * log(p)
-    if mechanism.delay == 0:
+    if at_once:
         found = 0.1 * found + sum(max(sum(f[s] * chance(z, s) * X[c, s] for s in likely)
                                       for c in every) for z in range(m))
     return found
+
+
+def check_cells(mechanism, f=None, inside=None, states=None):
+    """
+    Compare founders, number and members of the cells with plain Python.
+
+    With zones: f, given the zone; states that may found cells; all states of the zone.
+    """
+    chain, X = mechanism.chain, table(mechanism)
+    f = belief(mechanism) if f is None else f
+    rows = {s: mechanism.exact_current_distribution(s) for s in states or chain.states}
+    founders = [chain.state_index[s] for s in next(iter(rows.values()))]
+    (every, at_once), size = candidates(mechanism, f, X, inside), len(founders)
+    assert founders == every[:size]
+    found = {m: worth(mechanism, f, X, every[:m], every, at_once)
+             for m in {*range(1, min(12, len(every)) + 1), len(every)}}
+    best = max(found.values())
+    assert found[size] >= best - 1e-9
+    assert all(found[m] < found[size] + 1e-12 for m in found if m < size)
+    if size == 1:
+        return
+    cells = {}  # as drawn
+    for s, row in rows.items():
+        largest = max(row.values())
+        cells[chain.state_index[s]] = (
+            [*row.values()].index(largest) if min(row.values()) < largest else None)
+    expected = [joined(X, founders, s) for s in range(len(chain))]
+    while states is None:  # those that no founder can follow: from whence the fewest moves lead
+        after = {}
+        for s, cell in enumerate(expected):
+            for there in chain.successors(chain.states[s]) if cell is not None else ():
+                after.setdefault(chain.state_index[there], set()).add(cell)
+        new = {s: near for s, near in after.items() if expected[s] is None}
+        for s, near in new.items():
+            assert cells[s] in near
+            expected[s] = cells[s]
+        if not new:
+            break
+    assert all(cell == expected[s] or states and expected[s] is None for s, cell in cells.items())
 
 
 def best_routes(mechanism, signals, previous, count, ended):

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import prod
 from random import Random
 
-from adaptive_reference import table
+from adaptive_reference import belief, check_cells, table
 from hidden_switch import hidden_switch
 import numpy as np
 from online_checks import assert_drawn_from_the_law
@@ -175,10 +175,9 @@ def beliefs(mechanism, signals):
     """Return f before each report, given its zone too, and the likelihood."""
     chain, privacy = mechanism.chain, mechanism.privacy
     known, walker = hidden_switch(chain, mechanism.trust), mechanism.another()
-    zone_word = [z if z is None else z.zone if isinstance(z, Told) else privacy.zones.of(z)
-                 for z in signals]
     f, found = known.moved(known.begin(chain.initial_state)), []
-    for z, (states, zone) in zip(signals, within(privacy, chain, zone_word)):
+    for z, (states, zone) in zip(
+            signals, within(privacy, chain, zone_word_of(mechanism, signals))):
         inside = known.likelihood({s: s in states for s in chain.states})
         likelihood = known.likelihood({
             s: walker.exact_current_distribution(s).get(z, 0) if isinstance(z, str) else 1
@@ -230,17 +229,90 @@ def walks(mechanism, signals):
 @for_all_zones
 def test_the_belief_is_that_of_the_hidden_switch(chain, zones, delay):
     mechanism = made(chain, zones, delay=delay)
-    models = len(chain.models(0.8).prior)
     for signals in some_signals(mechanism, 3):
+        check_belief(mechanism, signals)
+
+
+def check_belief(mechanism, signals):
+    chain, delay = mechanism.chain, mechanism.delay
+    models = len(chain.models(mechanism.trust).prior)
+    mechanism.replay(signals)
+    before, last = beliefs(mechanism, signals)
+    expected = [*[f for f, _, _ in before], last][len(signals) - min(delay, len(signals))]
+    found = np.frombuffer(mechanism.state, '<f8', len(chain) * models, offset=12)
+    assert found == pytest.approx(expected.T.ravel().astype(float), rel=1e-12, abs=1e-15)
+    if mechanism.posterior is not None:
+        u = len(signals) - 1 - delay
+        assert mechanism.posterior == pytest.approx(posteriors(mechanism, signals)[u], abs=1e-12)
+
+
+@pytest.mark.parametrize('delay', [0, 1])
+@pytest.mark.parametrize('chain, zones', [
+    *ZONED.values(), (grid(4), {'A': [f'{x},{y}' for x in range(4) for y in range(3)],
+                                'B': [f'{x},3' for x in range(4)]})], ids=[*ZONED, 'grid'])
+def test_the_cells_in_a_zone_are_the_best_of_those_tried(chain, zones, delay):
+    mechanism, random, met = made(chain, zones, 3.0, delay=delay), Random(2), set()
+    for _ in range(12):
+        signals = []
+        for _ in range(random.randrange(4)):
+            mechanism.replay(signals)
+            row = mechanism.exact_current_distribution(random.choice(chain.states))
+            signals.append(random.choice([*row]))
         mechanism.replay(signals)
-        before, last = beliefs(mechanism, signals)
-        expected = [*[f for f, _, _ in before], last][len(signals) - min(delay, len(signals))]
-        found = np.frombuffer(mechanism.state, '<f8', len(chain) * models, offset=12)
-        assert found == pytest.approx(expected.T.ravel().astype(float), rel=1e-12, abs=1e-15)
-        if mechanism.posterior is not None:
-            u = len(signals) - 1 - delay
-            assert mechanism.posterior == pytest.approx(posteriors(mechanism, signals)[u],
-                                                        abs=1e-12)
+        check_cells_of_zones(mechanism, signals)
+        met.add(mechanism.previous)
+    assert len(met) > (delay == 0)
+
+
+def check_cells_of_zones(mechanism, signals):
+    privacy, chain = mechanism.privacy, mechanism.chain
+    for zone, states in privacy.zones.items():
+        places, has = within(privacy, chain, (*zone_word_of(mechanism, signals), zone))[-1]
+        if has is not None:
+            f, inside = belief(mechanism), sorted(map(chain.state_index.get, places))
+            whole = sum(f[s] for s in inside)
+            check_cells(mechanism, [
+                (f[s] / whole if whole > 1e-200 else 1 / len(inside)) if s in inside else 0.0
+                for s in range(len(f))], inside, states)
+
+
+def zone_word_of(mechanism, signals):
+    return [z if z is None else z.zone if isinstance(z, Told) else mechanism.privacy.zones.of(z)
+            for z in signals]
+
+
+#: Hardly anybody stays in a, from which alone moves lead to c, d and e.
+LEFT = Chain({'a': {'a': 1e-12, 'b': 1.0, **dict.fromkeys('cde', 1e-12)}, 'b': ['b'],
+              'c': {'c': 0.7, 'd': 0.3}, 'd': {'c': 0.3, 'd': 0.7}, 'e': {'c': 0.1, 'e': 0.9}},
+             'a')
+
+
+@pytest.mark.parametrize('trust', [1.0, 0.999])
+@pytest.mark.parametrize('delay', [0, 1, 2, None])
+def test_how_a_belief_of_nothing_begins_again(delay, trust):
+    """As soon as f is less than 10⁻²⁰⁰ in the zone told; before, all is as ever."""
+    mechanism = made(LEFT, {'A': 'ab', 'B': 'cde'}, 2.0, trust=trust, delay=delay)
+    for before in (1, 18):
+        for signals in ([*[Told('A')] * before, *after] for after in (
+                'd', 'cd', 'dcc', [Told('B'), 'd'], [None, 'e', 'd'], [Told('A'), 'd', None])):
+            if walks(mechanism, signals):
+                assert any(again for *_, again in beliefs(mechanism, signals)[0]) == (
+                    trust == 1.0 and before == 18)
+                mechanism.replay(signals[:before + 1])
+                check_cells_of_zones(mechanism, signals[:before + 1])
+                check_whole(mechanism, signals) if delay is None else check_belief(
+                    mechanism, signals)
+                check_restarts(mechanism, signals)
+
+
+def check_restarts(mechanism, signals):
+    mechanism.reset()
+    for z in signals:
+        other = mechanism.another()
+        other.restore(mechanism.state)
+        assert mechanism._word.advance(z) == other._word.advance(z)
+        assert mechanism.state == other.state
+    assert other.finish() == mechanism.finish()
 
 
 def test_a_belief_of_nothing_begins_again():
@@ -277,14 +349,16 @@ def test_no_number_of_matches_is_worth_a_zone():
 def test_whole_words_have_the_zones_told_and_the_most_matches(chain, zones):
     mechanism = made(chain, zones, delay=None)
     for signals in some_signals(mechanism, 4):
-        zone_word = [z if z is None else z.zone if isinstance(z, Told)
-                     else mechanism.privacy.zones.of(z) for z in signals]
-        gamma, report = posteriors(mechanism, signals), mechanism.decode(signals)
-        index = chain.state_index
-        values = {route: sum(g[index[o]] for g, o in zip(gamma, route))
-                  for route in routes(mechanism.privacy, chain, zone_word)}
-        assert tuple(report) in values
-        assert values[tuple(report)] == pytest.approx(max(values.values()), abs=1e-9)
+        check_whole(mechanism, signals)
+
+
+def check_whole(mechanism, signals):
+    gamma, report = posteriors(mechanism, signals), mechanism.decode(signals)
+    chain, index = mechanism.chain, mechanism.chain.state_index
+    values = {route: sum(g[index[o]] for g, o in zip(gamma, route))
+              for route in routes(mechanism.privacy, chain, zone_word_of(mechanism, signals))}
+    assert tuple(report) in values
+    assert values[tuple(report)] == pytest.approx(max(values.values()), abs=1e-9)
 
 
 @pytest.mark.parametrize('delay', [0, 1, 2])
@@ -299,9 +373,7 @@ def test_live_reports_have_the_most_matches_and_zones(chain, zones, delay):
         mechanism.replay(signals)
         if mechanism.posterior is None or len(signals) <= delay:
             continue
-        zone_word = [z if z is None else z.zone if isinstance(z, Told)
-                     else mechanism.privacy.zones.of(z) for z in signals]
-        places = within(mechanism.privacy, chain, zone_word)[-1 - delay:]
+        places = within(mechanism.privacy, chain, zone_word_of(mechanism, signals))[-1 - delay:]
         gamma = posteriors(mechanism, signals)[-1 - delay:]
         last = np.array(gamma[-1])
         gamma[-1] = X @ np.where(last > 1e-6, last, 0)
