@@ -383,6 +383,15 @@ def test_a_delay_that_is_too_long_for_the_memory(monkeypatch):
         made(chain, reports=3, delay=10**12)
     with refused(ConfigurationError, setting='delay'):
         made(all_to_all(4).every(2, 1), reports=3, delay=5)
+    monkeypatch.setattr(adaptive, '_MOST_BYTES', 64 * 3 * 6 - 1)
+    with refused(ConfigurationError, 'at most 0', setting='delay'):
+        made(chain, reports=3, delay=None)
+    made(chain, reports=3, delay=0)
+
+
+def test_how_long_a_delay_can_be():
+    with refused(ConfigurationError, 'at most 16777216', setting='delay'):  # 4 GiB
+        made(FOUR, delay=2**24 + 1)
 
 
 # Chains that remember their ticks.

@@ -19,7 +19,8 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, fl
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
                        Privacy)
 from symdp_ros.analysis.accuracy import accuracy, average_accuracy, patrols
-from symdp_ros.core.online.adaptive import causal_adaptive
+from symdp_ros.core.online import targets
+from symdp_ros.core.online.adaptive import adaptive, causal_adaptive
 from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Told
 
@@ -55,6 +56,18 @@ def test_no_route_of_a_long_word_is_better(chain, length):
     assert gammas[np.arange(length), route].sum() == pytest.approx(
         later[chain.state_index[chain.initial_state]], abs=1e-9)
     assert chain.is_feasible([chain.states[i] for i in route])
+
+
+@pytest.mark.parametrize('leaves', [255, 256])
+def test_a_route_through_many_successors(leaves, monkeypatch):
+    """More than a byte can tell apart."""
+    monkeypatch.setattr(targets, 'DENSE_STATES', 0)
+    monkeypatch.setattr(targets, 'MOST_PAIRS', 3 * leaves)
+    monkeypatch.setattr(adaptive, '_NEAR_TOLERANCE', 1.0)  # else it takes long
+    leaf, names = f'l{leaves - 1}', [f'l{i}' for i in range(leaves)]
+    chain = Chain({'hub': ['hub', *names], **{name: [name, 'hub'] for name in names}}, 'hub')
+    word = ['hub', leaf]
+    assert made(chain, 60.0, delay=None).privatize(word) == word
 
 
 # Live, whole and many at a time.
@@ -285,7 +298,8 @@ def test_other_bytes_are_refused_or_are_a_state(data, chain, delay):
 @pytest.mark.parametrize('place, wrong', [
     (0, pack('<Q', 2**62)), (0, pack('<Q', 2**63)), (0, b'\xff' * 8), (8, pack('<I', 3)),
     *[(-4, pack('<I', cell)) for cell in (4, 2**32 - 1)],
-    *[(12, pack('<d', value)) for value in (-0.9, 2.0, 0.5, 0.0, 1e308, inf, nan)]], ids=str)
+    *[(12, pack('<d', value)) for value in (-0.9, 2.0, 0.5, 0.0, 1e308, inf, nan)],
+    (12, pack('<3d', -0.5, 1.5, 0.0)), (12, pack('<3d', 1e308, 1e308, 0.0))], ids=str)
 def test_a_state_that_cannot_be(place, wrong, delay):
     """Too many symbols to be counted, a report that is no state, no cell, no probabilities."""
     mechanism = made(HABIT, trust=1.0, delay=delay, random=Random(1))
@@ -295,6 +309,13 @@ def test_a_state_that_cannot_be(place, wrong, delay):
     with refused(ChainError, 'no state'):
         mechanism.restore(before[0][:place] + wrong + before[0][place:][len(wrong):])
     assert standing(mechanism) == before
+
+
+def test_the_most_symbols_that_are_counted():
+    mechanism = made(HABIT, trust=1.0)
+    state = pack('<Q', 2**62 - 1) + mechanism.state[8:]
+    mechanism.restore(state)
+    assert mechanism.state == state
 
 
 @pytest.mark.parametrize('delay', [0, 2, None])
