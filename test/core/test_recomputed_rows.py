@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows that a sweep leaves out and a walk computes again: as if all had been stored, bit by bit."""
+from functools import partial
+from random import Random
+
+import numpy as np
+from offline_checks import reached_in
+import pytest
+from strategies import grid, RING
+from symdp_ros import Chain, Privacy
+from symdp_ros.core.compiled.vectors import LANES
+from symdp_ros.core.offline.backward import BackwardSampler
+from symdp_ros.core.offline.model_backward import ModelSampler
+from symdp_ros.core.offline.passes import kernels, model_kernels, short_words
+from symdp_ros.core.offline.passes.segments import SEGMENTS
+from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
+
+#: Ways out of one place, of 1 to 9 successors each.
+FAN = Chain({'hub': [f'{i}' for i in range(9)],
+             **{f'{i}': ['hub', *[f'{j}' for j in range(i)]] for i in range(9)}}, 'hub')
+CHAINS = {'ring': RING, 'grid': grid(4), 'period 2': grid(4, staying=False), 'fan': FAN,
+          'wide': Chain({'0': ['0', 'a', 'b'], 'a': ['a'], 'b': ['b', 'c'], 'c': ['b', 'c']},
+                        '0')}
+LENGTH = 22
+UNDEFINED = 1e300  # of states that no walk can be in
+
+
+def sampler_of(name, columns=False, weighted=False):
+    """Return a sampler of words of a chain, whose moves can have weights."""
+    chain = ReachableChain(CHAINS[name], LoopSizes(columns_from=0 if columns else 10**9))
+    weights = None
+    if weighted:
+        weights = np.random.default_rng(1).random(len(chain.targets)).astype(np.float32) + 0.5
+    return chain, BackwardSampler(chain, Privacy(1.0).epsilon_per_symbol, Random(5), weights)
+
+
+def some_word(chain):
+    return np.array([Random(i).randrange(len(chain) + 1) for i in range(LENGTH)])
+
+
+def rows_for(spacing, shape, wide):
+    """Return W, E and scale: room for what a sweep with this spacing stores."""
+    rows = -(-LENGTH // spacing) + 1 + max(2, spacing - 1)
+    W = np.full((rows, *shape), UNDEFINED)
+    W[:, 0] = 0.0
+    return (W, np.full((rows, shape[0]) if wide else (1, 1), 77, np.int32),
+            np.zeros(LENGTH + 1, np.int32))
+
+
+def led_to(chain, state, moves):
+    """Return the numbers of the states that just so many moves lead to."""
+    some = {state}
+    for _ in range(moves):
+        some = {int(t) for s in some for t in chain.successors(s)}
+    return sorted(some)
+
+
+def check_rows(chain, spacing, period, wide, stored, swept, recompute, start):
+    """
+    Compare every row that a walk from some place would compute.
+
+    :param start: how far the walk has come in the first segment of those compared.
+    """
+    (W, E, scale), (rows, row_exponents, scales) = stored, swept
+    assert scale.tolist() == scales.tolist()
+    last = -(-LENGTH // spacing)
+    for i in range(1, last + 1):
+        t = min(i * spacing, LENGTH)
+        some = reached_in(chain, t, period)
+        assert rows[i, some].tobytes() == W[t, some].tobytes()
+        assert not wide or row_exponents[i, some].tobytes() == E[t, some].tobytes()
+    size = len(chain) + 1
+    cone, mark = np.empty(size, np.int64), np.zeros(size, np.int64)
+    sizes = np.empty(spacing + 1, np.int64)
+    state, position = led_to(chain, 1, start)[-1], start
+    while position < LENGTH:
+        end = min(position // spacing * spacing + spacing, LENGTH)
+        if end - position > 1:
+            recompute(position, end, state, rows, row_exponents, scales,
+                      end_row=-(-end // spacing), base=last + 1, cone=cone, sizes=sizes, mark=mark)
+        for t in range(position + 1, end):
+            some, row = led_to(chain, state, t - position), last + t - position
+            assert rows[row, some].tobytes() == W[t, some].tobytes()
+            assert not wide or row_exponents[row, some].tobytes() == E[t, some].tobytes()
+            assert not rows[row, 0].any() and (not wide or row_exponents[row, 0] == -2**30)
+        state, position = led_to(chain, state, end - position)[-1], end
+
+
+@pytest.mark.parametrize('most', [0, 3, 99])
+@pytest.mark.parametrize('spacing', [2, 3, 7])
+@pytest.mark.parametrize('name, columns, weighted, wide', [
+    *[(name, columns, weighted, False) for name in ('ring', 'grid', 'period 2', 'fan')
+      for columns in (False, True) for weighted in (False, True)],
+    *[(name, columns, weighted, True) for name in ('grid', 'fan', 'wide')
+      for columns in (False, True) for weighted in (False, True)]])
+def test_rows_of_a_segment(name, columns, weighted, wide, spacing, most):
+    """Of all states, of those that a walk can see, or of some of both."""
+    chain, sampler = sampler_of(name, columns, weighted)
+    word, period = some_word(chain), 1 if wide else chain.period
+    shape, every = (len(chain) + 1,), 4
+    sweep = partial(kernels.sweep, word, sampler.edges, period, 3.0)
+    stored, swept = rows_for(1, shape, wide), rows_for(spacing, shape, wide)
+    total, row = sweep(1, every, wide, *stored)
+    assert row == 1 and total == stored[2].sum() and (wide or total != 0)
+    sweep(spacing, every, wide, *swept)
+
+    def recompute(begin, end, state, W, E, scale, *, end_row, base, cone, sizes, mark):
+        kernels._recompute(begin, end, state, word, sampler.edges, period, 3.0, wide, W, E, scale,
+                           end_row, base, cone, sizes, mark, most)
+
+    for start in (0, 1, 8):
+        check_rows(chain, spacing, period, wide, stored, swept, recompute, start)
+
+
+@pytest.mark.parametrize('most', [0, 3, 99])
+@pytest.mark.parametrize('spacing', [2, 3, 7])
+@pytest.mark.parametrize('wide', [False, True])
+@pytest.mark.parametrize('name', ['ring', 'grid', 'fan', 'wide'])
+def test_rows_of_a_segment_with_models(name, wide, spacing, most):
+    chain = ReachableChain(CHAINS[name])
+    sampler = ModelSampler(chain, CHAINS[name].models(0.8), Privacy(1.0).epsilon_per_symbol,
+                           Random(5))
+    word, shape, every = some_word(chain), (len(chain) + 1, LANES), 4
+    stored, swept = rows_for(1, shape, wide), rows_for(spacing, shape, wide)
+    total, row = model_kernels.sweep(word, sampler.edges, 3.0, 1, every, wide, *stored)
+    assert row == 1 and total == stored[2].sum() and (wide or total != 0)
+    model_kernels.sweep(word, sampler.edges, 3.0, spacing, every, wide, *swept)
+
+    def recompute(begin, end, state, W, E, scale, *, end_row, base, cone, sizes, mark):
+        model_kernels._recompute(begin, end, state, word, sampler.edges, 3.0, wide, W, E, scale,
+                                 end_row, base, cone, sizes, mark, most)
+
+    for start in (0, 1, 8):
+        check_rows(chain, spacing, 1, wide, stored, swept, recompute, start)
+
+
+@pytest.mark.parametrize('weighted', [False, True])
+@pytest.mark.parametrize('name', ['ring', 'grid', 'fan'])
+@pytest.mark.parametrize('spacing, alone', [(4, 1), (5, 1), (5, 3), (30, 2)])
+def test_rows_of_some_segments_together(name, spacing, alone, weighted):
+    chain, sampler = sampler_of(name, True, weighted)
+    word, shape = some_word(chain), (len(chain) + 1,)
+    (W, _, scale), (rows, _, _) = rows_for(1, shape, False), rows_for(spacing, shape, False)
+    kernels.sweep(word, sampler.edges, 1, 3.0, 1, 4, False, W, np.zeros((1, 1), np.int32), scale)
+    kernels.sweep(word, sampler.edges, 1, 3.0, spacing, 4, False, rows,
+                  np.zeros((1, 1), np.int32), scale)
+    together = np.zeros((spacing - alone, *shape, SEGMENTS))
+    for begin in range(0, LENGTH, spacing):
+        kernels._recompute_together(begin, alone, word, sampler.edges, 3.0, spacing, rows, scale,
+                                    together)
+        for i in range(SEGMENTS):
+            for ahead in range(alone + 1, spacing):
+                t = begin + i * spacing + ahead
+                if t < LENGTH:
+                    some = reached_in(chain, t)
+                    assert (together[ahead - alone - 1, some, i] == W[t, some]).all()
+        assert not together[:, 0].any()
+
+
+@pytest.mark.parametrize('name', ['ring', 'period 2', 'fan'])
+def test_what_a_walk_can_see(name):
+    chain = ReachableChain(CHAINS[name])
+    for state in range(1, len(chain) + 1):
+        within, seen = [[state]], {state}
+        for _ in range(5):
+            seen = seen | {int(t) for s in seen for t in chain.successors(s)}
+            within.append(sorted(seen))
+        for most in range(len(chain) + 1):
+            cone, sizes = np.zeros(len(chain) + 1, np.int64), np.full(6, -1)
+            mark = np.full(len(chain) + 1, 6)
+            end = kernels._cone(state, 4, (chain.offsets, chain.targets), cone, sizes, mark, 7,
+                                most)
+            expected = [j for j in range(1, 5) if len(within[j]) > most]
+            assert end == min([*expected, 5])
+            assert sizes[:end].tolist() == [len(some) for some in within[:end]]
+            assert [sorted(cone[:size].tolist()) for size in sizes[:end]] == within[:end]
+            assert (sizes[end + 1:] == -1).all()
+
+
+@pytest.mark.parametrize('weighted', [False, True])
+def test_which_edge_a_point_falls_on(weighted):
+    """On and about the ends of the parts, as among intervals of these lengths."""
+    random = Random(2)
+    for count in (1, 2, 3, 7):
+        first, lane = 4, 1
+        W = np.zeros((2, 12, 2))
+        W[1, :, lane] = [random.random() + 0.1 for _ in range(12)]
+        targets = np.array([random.randrange(12) for _ in range(20)], np.uint32)
+        weights = (np.random.default_rng(3).random(20).astype(np.float32) if weighted
+                   else np.zeros(0))
+        edges = slice(first, first + count)
+        lengths = W[1, targets[edges], lane] * (weights[edges] if weighted else 1)
+        right, unsure = np.add.accumulate(lengths), 0
+        for end in right:
+            for beside in range(-5 * count - 12, 5 * count + 13):
+                point = min(max(int(end / right[-1] * 2**53) + beside, 0), 2**53 - 1)
+                found = kernels._choose(first, first + count, targets, weights, W, 1, lane,
+                                        np.uint64(point << 11))
+                expected = short_words.choose(lengths, float(point))
+                assert found == (first + expected if expected >= 0 else -1)
+                unsure += found < 0
+        assert unsure > 0 or count == 1
+
+
+def test_sums_over_models():
+    random = np.random.default_rng(5)
+    for _ in range(9):
+        one, two, three = random.random((3, LANES))
+        assert model_kernels.added(one, two) == pytest.approx(one @ two, rel=1e-14)
+        weights = two.astype(np.float32)
+        assert model_kernels.length_of(one, weights, three) == pytest.approx(
+            (one * weights) @ three, rel=1e-14)
+        model, switch = one.copy(), random.random(LANES)
+        model_kernels.learn(model, 1, np.stack([three, two]).astype(np.float32), 0.75, switch)
+        found = one * weights
+        assert model == pytest.approx(0.75 * found / found.sum() + switch, rel=1e-14)
