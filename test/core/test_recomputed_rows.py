@@ -179,6 +179,55 @@ def test_what_a_walk_can_see(name):
 
 
 @pytest.mark.parametrize('weighted', [False, True])
+@pytest.mark.parametrize('name', ['ring', 'grid', 'fan'])
+def test_rows_of_words_side_by_side(name, weighted):
+    """As of each word alone, but for a power of two, which keeps them in range."""
+    chain, sampler = sampler_of(name, weighted=weighted)
+    random, ratios = Random(3), 1.0 + np.arange(kernels.LANES)
+    words = np.array([[random.randrange(len(chain) + 1) for _ in range(kernels.LANES)]
+                      for _ in range(LENGTH)], np.uint32)
+    together = np.full((LENGTH, len(chain) + 1, kernels.LANES), UNDEFINED)
+    kernels._sweep_lanes(LENGTH, words, sampler.edges, ratios, 4, together)
+    for lane in (0, 1, kernels.LANES - 1):
+        W, E, scale = rows_for(1, (len(chain) + 1,), False)
+        kernels.sweep(words[:, lane].astype(np.int64), sampler.edges, 1, ratios[lane], 1, LENGTH,
+                      False, W, E, scale)
+        for t in range(LENGTH):
+            some = reached_in(chain, t + 1)
+            here, alone = together[t, some, lane], W[t + 1, some]
+            factor = here[0] / alone[0]
+            assert here == pytest.approx(alone * factor, rel=1e-13) and np.frexp(factor)[0] == 0.5
+            if (LENGTH - 1 - t) % 4 == 3:
+                matching = some == words[t, lane]
+                assert np.frexp((here / np.where(matching, ratios[lane], 1)).max())[1] == 800
+        assert not together[:, 0].any()
+
+
+@pytest.mark.parametrize('weighted', [False, True])
+def test_words_side_by_side(weighted):
+    """In three groups; what is drawn is what each word draws alone, and bits decide it all."""
+    chain, sampler = sampler_of('fan', weighted=weighted)
+    random, many = Random(4), 2 * kernels.LANES + 5
+    lengths = np.sort([random.randrange(1, 9) for _ in range(many)])
+    begins = np.cumsum(lengths) - lengths
+    symbols = np.array([random.randrange(-1, len(chain)) for _ in range(lengths.sum())], np.int32)
+    places = np.append(begins, lengths.sum())
+    bits = np.frombuffer(random.randbytes(8 * lengths.sum()), np.uint64)
+    ratios, out = 2.0 + np.arange(many) / 10, np.full(lengths.sum(), -1, np.int32)
+    at, states = np.full(kernels.LANES, -1), np.ones(kernels.LANES, np.int64)
+    assert kernels.exponential(
+        symbols, begins, lengths, ratios, places, bits, chain.numbers, chain.positions,
+        sampler.edges, 3, np.zeros((8, len(chain) + 1, kernels.LANES)), 0, at, states, out) == 3
+    for begin, length, ratio in zip(begins, lengths, ratios, strict=True):
+        W, E = np.zeros((length + 3, len(chain) + 1)), np.zeros((1, 1), np.int32)
+        word, alone = chain.numbers[symbols[begin:begin + length] + 1], np.empty(length, np.int64)
+        kernels.route(word.astype(np.int64), bits[begin:begin + length], sampler.edges, 1, ratio,
+                      1, 0, 3, False, W, E, np.zeros(length + 1, np.int32), np.zeros((1, 1, 1)),
+                      alone)
+        assert out[begin:begin + length].tolist() == chain.positions[alone].tolist()
+
+
+@pytest.mark.parametrize('weighted', [False, True])
 def test_which_edge_a_point_falls_on(weighted):
     """On and about the ends of the parts, as among intervals of these lengths."""
     random = Random(2)
