@@ -158,6 +158,68 @@ def test_rows_of_some_segments_together(name, spacing, alone, weighted):
         assert not together[:, 0].any()
 
 
+@pytest.mark.parametrize('name, columns, wide, spacing, alone', [
+    *[(name, columns, False, spacing, 0) for name in ('grid', 'period 2', 'fan')
+      for columns in (False, True) for spacing in (2, 3, 4, 7)],
+    *[(name, True, False, 5, alone) for name in ('grid', 'fan') for alone in (1, 2, 3)],
+    *[('wide', False, True, spacing, 0) for spacing in (3, 4, 7)]])
+def test_walks(name, columns, wide, spacing, alone):
+    """The same bits lead the same way, and from any place on."""
+    chain, sampler = sampler_of(name, columns)
+    word, period = some_word(chain), 1 if wide else chain.period
+    bits = np.frombuffer(Random(8).randbytes(8 * LENGTH), np.uint64)
+    found = []
+    for spaces, apart in ((1, 0), (spacing, alone)):
+        W, E, scale = rows_for(spaces, (len(chain) + 1,), wide)
+        together, out = np.zeros((spaces - apart, len(chain) + 1, SEGMENTS)), np.zeros(
+            LENGTH, np.int64)
+        end = kernels.route(word, bits, sampler.edges, period, 3.0, spaces, apart, 4, wide, W, E,
+                            scale, together, out)
+        assert end == (LENGTH, out[-1], 0)
+        for begin in (1, 6, 17):
+            again = out.copy()
+            again[begin:] = 0
+            assert end == kernels.walk(begin, out[begin - 1], word, bits, sampler.edges, period,
+                                       3.0, spaces, apart, wide, W, E, scale, together, again)
+            assert again.tolist() == out.tolist()
+        found.append(out.tolist())
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize('wide', [False, True])
+@pytest.mark.parametrize('spacing', [2, 3, 4, 7])
+def test_walks_with_models(spacing, wide):
+    chain = ReachableChain(CHAINS['grid'])
+    models = CHAINS['grid'].models(0.8)
+    sampler = ModelSampler(chain, models, Privacy(1.0).epsilon_per_symbol, Random(5))
+    bits = np.frombuffer(Random(8).randbytes(8 * LENGTH), np.uint64)
+    found = []
+    for spaces in (1, spacing):
+        rows = rows_for(spaces, (len(chain) + 1, LANES), wide)
+        out, model = np.zeros(LENGTH, np.int64), sampler._prior()
+        assert model_kernels.route(some_word(chain), bits, sampler.edges, 3.0, spaces, 4, wide,
+                                   *rows, model, out) == (LENGTH, out[-1], 0)
+        found.append((out.tolist(), model.tolist()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize('spacing, alone', [(1, 0), (3, 0), (5, 0), (5, 1), (5, 3), (7, 2)])
+def test_where_bits_do_not_decide(spacing, alone):
+    """The point is where two parts meet. What follows is then in the row that is returned."""
+    chain = ReachableChain(Chain({'a': ['a', 'b'], 'b': ['a', 'b']}, 'a'),
+                           LoopSizes(columns_from=0))
+    edges, word = chain.edges, np.zeros(LENGTH, np.int64)
+    for stuck in range(LENGTH):
+        points = [2**63 if t == stuck else 2**62 for t in range(LENGTH)]
+        bits = np.frombuffer(np.array(points, np.uint64).tobytes(), np.uint64)
+        W, E, scale = rows_for(spacing, (3,), False)
+        together, out = np.zeros((spacing - alone, 3, SEGMENTS)), np.zeros(LENGTH, np.int64)
+        position, state, row = kernels.route(word, bits, edges, 1, 1.0, spacing, alone, 99, False,
+                                             W, E, scale, together, out)
+        assert (position, state) == (stuck, 1) and (out[:stuck] == 1).all()
+        assert W[row].tolist() == [0.0, *[2.0**(LENGTH - stuck - 1)] * 2]
+
+
 @pytest.mark.parametrize('name', ['ring', 'period 2', 'fan'])
 def test_what_a_walk_can_see(name):
     chain = ReachableChain(CHAINS[name])
