@@ -292,6 +292,18 @@ def test_permute_and_flip_is_drawn_one_by_one():
     assert privatized(many, words, bits) == [OfflineMechanism(
         FOUR, Privacy(2.0), selection='permute_and_flip', random=bits.stream(i)).privatize(word)
         for i, word in enumerate(words)]
+    own = OfflineMechanism(FOUR, Privacy(2.0), selection='permute_and_flip', random=Random(2))
+    assert privatized(own, words) == privatized(many, words,
+                                                WordBits.of_numbers(len(words), Random(2)))
+
+
+def test_counts_of_words_that_are_kept():
+    mechanism = OfflineMechanism(FOUR, Privacy(2.0), selection='permute_and_flip')
+    expected, kept = mechanism.distance_distribution(['s1', None]), {}
+    mechanism.law.keep_counts(kept)
+    for _ in range(2):
+        assert mechanism.distance_distribution(['s1', None]).tolist() == expected.tolist()
+        assert [*kept] == [('s1', None)]
 
 
 def test_words_too_long_are_refused_before_anything_is_drawn():

@@ -275,8 +275,9 @@ def test_large_chains_draw_as_small_ones_do(chain, epsilon, monkeypatch):
         return mechanism.privatize([*chain.states, None] * 30)
 
     small = word()
-    monkeypatch.setattr(direct, 'DENSE_STATES', 0)
-    assert word() == small
+    for states in (0, len(chain) - 1, len(chain)):
+        monkeypatch.setattr(direct, 'DENSE_STATES', states)
+        assert word() == small
 
 
 # Statistics of the real sampler.
