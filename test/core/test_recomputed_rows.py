@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that a sweep leaves out and a walk computes again: as if all had been stored, bit by bit."""
+"""Rows that a sweep leaves out and a walk computes again: as if all were stored, bit by bit."""
 from functools import partial
 from random import Random
 
