@@ -158,6 +158,17 @@ def test_cells_as_many_as_can_be_reported():
     assert len(sizes) > 1 and 16 in sizes and sizes <= {*range(1, 13), 16}
 
 
+@pytest.mark.parametrize('delay', [0, 1])
+def test_no_more_cells_than_are_tried(delay):
+    """As many states as there are would tell more, where nothing is known."""
+    mechanism = made(grid(4), 9.0, delay=delay)
+    for _ in range(9):
+        mechanism.tick()
+    check_cells(mechanism)
+    assert len(mechanism.current_distribution(None)) == (
+        12 if delay else len(grid(4).successors(mechanism.previous)))
+
+
 def test_the_first_of_equal_cells():
     """Where all states are alike, the first of `successors` founds the first cell, and so on."""
     for delay in (0, 1):

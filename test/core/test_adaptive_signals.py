@@ -124,6 +124,7 @@ def by_definition(mechanism, word, draws, limits):
 def test_draws_are_used_one_after_another(chain, zones, reports, delay, pieces, monkeypatch):
     """One draw out of some is rejected, also where no more are there."""
     limits = {count: Response.fitting(count, exp_lower_bound(3), 8) for count in range(1, 20)}
+    monkeypatch.setattr(adaptive, '_SEGMENT', 4)
     monkeypatch.setattr(adaptive, 'responses', lambda counts, privacy: (
         30, {count: limits[count] for count in counts}))
     if zones == 'AAAB':
