@@ -130,6 +130,16 @@ def test_every_report_begins_a_best_route_of_reports(chain, reports, delay):
     check_routes(chain, reports, delay, (reports, reports + 2, 2 * reports + 1))
 
 
+@pytest.mark.parametrize('seed', range(4))
+def test_reports_between_follow_the_route_that_the_signal_chose(seed):
+    """On chains where a route that was chosen anew would be another."""
+    random, states, rows = Random(seed), [f's{i}' for i in range(6)], {}
+    for s in states:
+        weights = {t: random.random()**3 + 0.001 for t in sorted(random.sample(states, 3))}
+        rows[s] = {t: weight / sum(weights.values()) for t, weight in weights.items()}
+    check_routes(Chain(rows, 's0'), 3, 1, (14, 15))
+
+
 def check_routes(chain, reports, delay, lengths):
     """
     Each report is that of the last signal; the posterior is that of the tick reported.
