@@ -11,7 +11,7 @@ from refusals import refused
 from strategies import COMPLETE, flat, FOUR, grid, RING
 from symdp_ros import Chain, ConfigurationError, OnlineMechanism, Privacy
 from symdp_ros.core.online.adaptive import adaptive, signals
-from symdp_ros.core.online.response import exp_lower_bound, Response
+from symdp_ros.core.online.response import Response
 from symdp_ros.core.zones import Told
 from zone_checks import privacy_of, ZONED
 
@@ -83,6 +83,39 @@ def test_what_can_follow_inside():
     assert members[:2].tolist() == [3, 2]
 
 
+def test_what_is_believed_inside():
+    joint, inside = np.full((5, 8), 0.01), np.array([0, 1, 1, 0, 1], np.uint8)
+    joint[2], joint[4] = 1e-20, 0.03
+    belief, some, members = np.full(5, 7.0), np.zeros(6, np.int64), np.zeros(6, np.int64)
+    assert signals._believe_inside(belief, joint, inside, some, members) == (2, 3)
+    assert belief[[1, 2, 4]] == pytest.approx([0.25, 2.5e-19, 0.75])
+    assert some[:2].tolist() == [1, 4] and members[:3].tolist() == [1, 2, 4]
+    joint.fill(0.0)
+    assert signals._believe_inside(belief, joint, inside, some, members) == (3, 3)
+    assert belief[[1, 2, 4]].tolist() == [1 / 3] * 3 and some[:3].tolist() == [1, 2, 4]
+
+
+def test_a_segment_is_gone_over_as_tick_by_tick():
+    """One that begins again at its second tick, and tells its zone again at its last."""
+    tables = made(grid(2)).tables
+    prior, shape = tables.prior, (4, len(tables.prior))
+    kinds = np.array([[0, 0, 1, 2], [3, 3, 3, 1], [2] * 4, [1, 0, 3, 3], [2] * 4], np.uint8)
+    sizes = np.array([[2, 2, 1, 2, 1], [1, 1, 0, 1, 0], [0, 2, 0, 1, 0], [0, 1, 0, 0, 0]])
+    rows = np.zeros((4, *shape))
+    rows[0, 0] = prior
+    expected, mixed, chances = [rows[0].copy()], np.zeros(shape), np.zeros(4)
+    for t in range(4):
+        again = signals.begin_again(expected[t], kinds[t], tables.arrays[3]) if t == 1 else 0
+        assert again == sizes[3, t]
+        expected.append(np.zeros(shape))
+        signals.predict(expected[t], kinds[t], sizes[0, t], tables.arrays, chances, mixed,
+                        expected[-1])
+    rows[0, 0] = prior
+    signals.predict_segment(rows, kinds, sizes, tables.arrays)
+    assert rows.tobytes() == np.array(expected[:4]).tobytes()
+    assert rows[1].sum() == pytest.approx(1) and (prior > 0).sum() > 1
+
+
 def test_what_begins_again_has_a_probability_of_1():
     kinds, prior = np.array([3, 0, 2, 1], np.uint8), np.array([0.75, 0.25, 0, 0, 0, 0, 0, 0])
     switch, joint = np.stack([prior, prior, prior]), np.zeros((4, 8))
@@ -123,7 +156,7 @@ def by_definition(mechanism, word, draws, limits):
     (*ZONED['four'], 1), (*ZONED['one-way'], 2), (ZONED['one-way'][0].every(2, 1), 'AAAB', 2)])
 def test_draws_are_used_one_after_another(chain, zones, reports, delay, pieces, monkeypatch):
     """One draw out of some is rejected, also where no more are there."""
-    limits = {count: Response.fitting(count, exp_lower_bound(3), 8) for count in range(1, 20)}
+    limits = {count: Response.of_weights(count, 1, 3, 200) for count in range(1, 13)}
     monkeypatch.setattr(adaptive, '_SEGMENT', 4)
     monkeypatch.setattr(adaptive, 'responses', lambda counts, privacy: (
         30, {count: limits[count] for count in counts}))
@@ -133,8 +166,10 @@ def test_draws_are_used_one_after_another(chain, zones, reports, delay, pieces, 
     mechanism = OnlineMechanism(chain, privacy, policy='adaptive', delay=delay, reports=reports)
     random = Random(4)
     words = [[random.choice([*chain.states, None]) for _ in range(length)]
-             for length in (1, 0, 7, 1, 8)]
-    of_words = [[random.randrange(2**8) for _ in range(200)] for _ in filter(None, words)]
+             for length in (1, 0, 7, 1, 8)] + [[symbol] for symbol in chain.states]
+    ends = [response.limit for response in limits.values()]  # the first that are rejected
+    of_words = [[random.choice([random.randrange(2**8), random.choice(ends)])
+                 for _ in range(200)] for _ in filter(None, words)]
     left = [iter(draws) for draws in of_words]
     sizes, used = iter(pieces * 1000), []
 

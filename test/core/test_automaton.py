@@ -32,6 +32,12 @@ def test_abc_at_distance_2():
     assert automaton.policy(2, 2, 'c') == {'c': 1}
 
 
+def test_more_errors_than_symbols_were_read_cannot_be():
+    automaton = HammingAutomaton(ABC, list('abc'), 2)
+    assert [[automaton.count(position, errors, 'a') for errors in range(3)]
+            for position in range(4)] == [[12, 0, 0], [4, 4, 0], [0, 2, 1], [0, 0, 1]]
+
+
 def test_algorithm_1_taken_literally_counts_3():
     """V(q) as a sum over successor states q, of which several symbols reach the same one."""
     def literally(position, errors):

@@ -315,6 +315,21 @@ def test_which_edge_a_point_falls_on(weighted):
         assert unsure > 0 or count == 1
 
 
+def test_sums_over_successors_and_models():
+    chain, random = ReachableChain(CHAINS['fan']), np.random.default_rng(6)
+    weights = random.random((len(chain.targets), LANES)).astype(np.float32)
+    switch, after = random.random(LANES), random.random((len(chain) + 1, LANES))
+    edges = chain.offsets, chain.targets, chain.reach, weights, 0.75, switch
+    for some in ([], [2, 5]):
+        here, nothing = np.zeros_like(after), np.zeros(1, np.int32)
+        model_kernels._fill(np.array(some, np.int64), len(chain), edges, False, after, nothing,
+                            here, nothing, 3)
+        for s in some or range(1, len(chain) + 1):
+            row = slice(chain.offsets[s], chain.offsets[s + 1])
+            sums = (weights[row] * after[chain.targets[row]]).sum(axis=0)
+            assert here[s] == pytest.approx((0.75 * sums + switch @ sums) / 8, rel=1e-14)
+
+
 def test_sums_over_models():
     random = np.random.default_rng(5)
     for _ in range(9):

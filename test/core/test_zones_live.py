@@ -254,7 +254,7 @@ def test_the_cells_in_a_zone_are_the_best_of_those_tried(chain, zones, delay):
     mechanism, random, met = made(chain, zones, 3.0, delay=delay), Random(2), set()
     for _ in range(12):
         signals = []
-        for _ in range(random.randrange(4)):
+        for _ in range(random.randrange(9)):
             mechanism.replay(signals)
             row = mechanism.exact_current_distribution(random.choice(chain.states))
             signals.append(random.choice([*row]))

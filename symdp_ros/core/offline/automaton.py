@@ -91,6 +91,8 @@ class HammingAutomaton:
         """
         Return V(position, errors, state), the number of ways to go on that are accepted.
 
+        It is 0 where there are more errors than symbols were read.
+
         :raises ChainError: unknown state.
         :raises ConfigurationError: no such position or errors.
         """
