@@ -248,8 +248,10 @@ def check_belief(mechanism, signals):
 
 @pytest.mark.parametrize('delay', [0, 1])
 @pytest.mark.parametrize('chain, zones', [
-    *ZONED.values(), (grid(4), {'A': [f'{x},{y}' for x in range(4) for y in range(3)],
-                                'B': [f'{x},3' for x in range(4)]})], ids=[*ZONED, 'grid'])
+    *ZONED.values(), *[(grid(4), {f'{ends[0]}': [f'{x},{y}' for x in range(4) for y in ends]
+                                  for ends in rows})
+                       for rows in ([(0, 1, 2), (3,)], [(0, 1), (2,), (3,)])]],
+                         ids=[*ZONED, 'two on a grid', 'three on a grid'])
 def test_the_cells_in_a_zone_are_the_best_of_those_tried(chain, zones, delay):
     mechanism, random, met = made(chain, zones, 3.0, delay=delay), Random(2), set()
     for _ in range(12):
