@@ -142,8 +142,8 @@ def test_matches_to_come_are_worth_what_their_equation_says(chain, epsilon, adja
 @pytest.mark.parametrize('delay', [0, 2])
 @pytest.mark.parametrize('chain, epsilon, length', [
     *[(chain, 2.0, 3) for chain in MODELS.values()], (FOUR, 4.0, 3), (SPLIT, 0.5, 3),
-    (HABIT, 1.5, 4), (grid(3), 3.0, 2), (grid(4), 3.0, 1), (hub(15), 3.0, 2), (all_to_all(15), 5.0, 1),
-    (ALONE, 1.0, 1)])
+    (HABIT, 1.5, 4), (grid(3), 3.0, 2), (grid(4), 3.0, 1), (hub(15), 3.0, 2),
+    (all_to_all(15), 5.0, 1), (ALONE, 1.0, 1)])
 def test_the_cells_are_the_best_of_those_tried(chain, epsilon, length, delay):
     mechanism = made(chain, epsilon, delay=delay)
     for history, _ in [*histories(mechanism, length)][::1 + len(chain) // 4]:
