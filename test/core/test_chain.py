@@ -138,6 +138,62 @@ def test_answers_of_a_complete_chain():
         chain.csr()
 
 
+def test_the_symbol_that_is_listed_twice_is_named():
+    with refused(ChainError, "'a' is listed twice", state='a'):
+        Chain.complete(['b', 'a', 'c', 'a'], 'b')
+
+
+def test_files_are_read_by_what_reads_files(monkeypatch):
+    monkeypatch.setattr(Chain, 'read_file', lambda *arguments: arguments)
+    assert Chain.from_yaml('map.yaml') == ('map.yaml', None, False)
+    assert Chain.from_yaml('map.yaml', 'a', self_loops=True) == ('map.yaml', 'a', True)
+    monkeypatch.setattr(Chain, 'read_file', None)
+    with refused(ChainError, 'symdp_ros.maps'):
+        Chain.from_yaml('map.yaml')
+
+
+def test_probabilities_that_are_named_for_some_states():
+    some = Chain({'a': {'a': 0.25, 'b': 0.75}, 'b': ['a', 'b', 'c'], 'c': ['a']}, 'a')
+    assert some.names_probabilities and not FOUR.names_probabilities
+    assert some.every(2, 1).names_probabilities and not FOUR.every(2, 1).names_probabilities
+    assert some.edge_probabilities().tolist() == [0.25, 0.75, *[1 / 3] * 3, 1.0]
+    assert FOUR.edge_probabilities().tolist() == [
+        1 / len(FOUR.successors(s)) for s in FOUR.states for _ in FOUR.successors(s)]
+    assert some.how_it_moves(0.5) == some.models(0.5).summary
+    assert FOUR.how_it_moves(0.5) == f'not given: {FOUR.models(0.5).summary}'
+
+
+@pytest.mark.parametrize('rows, whether', [
+    ({'a': 'ab', 'b': 'ab'}, True), ({'a': 'bc', 'b': 'bc', 'c': 'bc'}, True),
+    ({'a': 'bc', 'b': 'cb', 'c': 'bc', 'd': 'a'}, True), ({'a': 'a'}, True),
+    ({'a': 'ab', 'b': 'a'}, False), ({'a': 'ab', 'b': 'bc', 'c': 'bc'}, False),
+    ({'a': 'bc', 'b': 'bc', 'c': 'ba'}, False), ({'a': 'bc', 'b': 'bcd', 'c': 'bc', 'd': 'b'},
+                                                 False)], ids=str)
+def test_which_chains_are_alphabets(rows, whether):
+    """After the first symbol any can come, whether or not the robot begins among them."""
+    chain = Chain({s: [*row] for s, row in rows.items()}, 'a')
+    assert chain.is_alphabet == whether
+    assert Chain.complete(['a', 'b'], 'a').is_alphabet
+
+
+@pytest.mark.parametrize('ticks, moves', [
+    *[(wrong, 1) for wrong in (0, -1, True, 1.0, '2', None)], *[(1, wrong) for wrong in (0, False)]])
+def test_numbers_of_ticks_and_moves_that_are_refused(ticks, moves):
+    for chain in (FOUR, Chain.complete(['a', 'b'], 'a')):
+        with refused(ChainError, 'must be a whole number'):
+            chain.every(ticks, moves)
+
+
+def test_an_alphabet_seen_now_and_then_has_all_public_models():
+    """How long a robot stays is then worth knowing; of each single symbol it is not."""
+    chain = Chain({s: ['a', 'b', 'c'] for s in 'abc'}, 'a')
+    often, without = chain.every(2, 1), FOUR.every(2, 1)
+    assert len(chain.models(0.8)) == 1 < len(often.single.models(0.8)) == len(often.models(0.8))
+    assert often.single.csr()[0].tolist() == chain.csr()[0].tolist() and often.single != chain
+    assert often.every(2, 1).single is often.single and often.every(2, 1).ticks == 4
+    assert len(FOUR.models(0.8)) == len(without.models(0.8)) and without.single is FOUR
+
+
 @pytest.mark.parametrize('ask', [Chain.successors, Chain.probabilities])
 @pytest.mark.parametrize('chain', [FOUR, Chain.complete(['a'], 'a')])
 def test_refuses_to_answer_for_an_unknown_state(chain, ask):

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the settings of a mechanism leave open, refuse, and say."""
+import pytest
+from refusals import refused
+from strategies import FOUR
+from symdp_ros import ConfigurationError, Privacy
+from symdp_ros.core.mechanism_settings import MechanismSettings
+
+EVERY = ['exponential', 'exponential, counting', 'permute_and_flip', 'causal, guided',
+         'causal, planned', 'causal, adaptive']
+
+
+@pytest.mark.parametrize('settings, names', [
+    ({}, EVERY), ({'base': 'counting'}, ['exponential, counting', *EVERY[2:]]),
+    ({'selection': 'exponential'}, EVERY[:2]),
+    ({'selection': 'permute_and_flip'}, ['permute_and_flip']),
+    ({'policy': 'paper'}, [*EVERY[:3], 'causal, paper']),
+    ({'selection': 'live'}, ['live, guided', 'live, planned', 'live, adaptive']),
+    ({'selection': 'live', 'delay': 2}, ['live, adaptive, delay 2']),
+    ({'reports': 2}, ['causal, adaptive']),
+    ({'selection': 'live', 'reports': 2}, ['live, adaptive'])], ids=str)
+def test_what_settings_leave_open(settings, names):
+    found = MechanismSettings(**settings).available()
+    assert [*found] == names and all([*each.available()] == [name] == [each.name]
+                                     for name, each in found.items())
+
+
+@pytest.mark.parametrize('selection', ['auto', 'causal', 'live', 'exponential',
+                                       'permute_and_flip'])
+def test_which_selections_have_several_reports(selection):
+    settings = MechanismSettings(selection, policy='adaptive', reports=2)
+    if selection in ('auto', 'causal', 'live'):
+        settings.check()
+    else:
+        with refused(ConfigurationError, setting='reports'):
+            settings.check()
+    with refused(ConfigurationError, setting='reports'):
+        MechanismSettings(selection, policy='guided', reports=2).check()
+
+
+def described(chain=FOUR, **settings):
+    """Return what is said besides the chain, ε and k."""
+    found = MechanismSettings(**settings).described(chain, Privacy(1.0, 2))
+    assert found.pop('chain') == chain.digest()
+    assert (found.pop('epsilon'), found.pop('adjacency')) == (1.0, 2)
+    return found
+
+
+def test_what_a_private_word_depends_on():
+    models, often = str(FOUR.models(0.5)), FOUR.every(2, 1)
+    assert described(selection='permute_and_flip', trust=0.5) == {
+        'mechanism': 'permute_and_flip'}
+    assert described(selection='live', policy='guided', trust=0.5) == {
+        'mechanism': 'live', 'policy': 'guided'}
+    assert described(selection='exponential', base='chain', trust=0.5) == {
+        'mechanism': 'exponential', 'base': 'chain', 'trust': 0.5, 'models': models}
+    assert described(selection='exponential', base='counting', trust=0.5) == {
+        'mechanism': 'exponential'}
+    adaptive = {'mechanism': 'live', 'policy': 'adaptive', 'trust': 0.5, 'models': models}
+    assert described(selection='live', policy='adaptive', trust=0.5) == adaptive
+    assert described(selection='live', policy='adaptive', trust=0.5, delay=3, reports=2) == {
+        **adaptive, 'delay': 3, 'reports': 2}
+    assert described(often, selection='live', policy='adaptive', trust=0.5) == {
+        **adaptive, 'models': str(often.models(0.5)), 'tick_of': [FOUR.digest(), 2]}
+    assert 'tick_of' not in described(often, selection='live', policy='planned')
+    assert 'tick_of' not in described(often, selection='live', policy='guided')
+
+
+@pytest.mark.parametrize('settings, named, moving', [
+    ({}, 'mechanism auto', True),
+    ({'policy': 'guided'}, 'mechanism auto, policy guided', True),
+    ({'base': 'counting', 'policy': 'guided'}, 'mechanism auto, base counting, policy guided',
+     False),
+    ({'base': 'counting', 'policy': 'planned'}, 'mechanism auto, base counting, policy planned',
+     True),
+    ({'selection': 'permute_and_flip'}, 'mechanism permute_and_flip', False),
+    ({'selection': 'exponential'}, 'mechanism exponential, base auto', True),
+    ({'selection': 'exponential', 'base': 'chain'}, 'mechanism exponential, base chain', True),
+    ({'selection': 'exponential', 'base': 'counting'}, 'mechanism exponential, base counting',
+     False),
+    ({'selection': 'causal', 'policy': 'guided'}, 'mechanism causal, policy guided', False),
+    ({'selection': 'live'}, 'policy auto', True),
+    ({'selection': 'live', 'policy': 'paper'}, 'policy paper', False),
+    ({'selection': 'live', 'policy': 'adaptive'}, 'policy adaptive', True)], ids=str)
+def test_settings_in_words(settings, named, moving):
+    expected = f'{named}; how it moves: {FOUR.how_it_moves(0.3)}' if moving else named
+    assert MechanismSettings(trust=0.3, **settings).text(FOUR) == expected
