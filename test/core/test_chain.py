@@ -177,7 +177,7 @@ def test_which_chains_are_alphabets(rows, whether):
 
 
 @pytest.mark.parametrize('ticks, moves', [
-    *[(wrong, 1) for wrong in (0, -1, True, 1.0, '2', None)], *[(1, wrong) for wrong in (0, False)]])
+    *[(wrong, 1) for wrong in (0, -1, True, 1.0, '2', None)], (1, 0), (1, False)])
 def test_numbers_of_ticks_and_moves_that_are_refused(ticks, moves):
     for chain in (FOUR, Chain.complete(['a', 'b'], 'a')):
         with refused(ChainError, 'must be a whole number'):
