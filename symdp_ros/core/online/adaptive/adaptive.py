@@ -196,6 +196,9 @@ class AdaptiveWord:
     :raises ConfigurationError: the delay is too long for this chain.
     """
 
+    _count: int     # ticks so far
+    _previous: int  # position of the last report
+
     def __init__(self, chain: Chain, tables: AdaptiveTables, delay: int | None,
                  random: RandomBits | None = None):
         from symdp_ros.core.online.adaptive import decoding, signals
