@@ -163,6 +163,12 @@ def test_probabilities_that_are_named_for_some_states():
     assert FOUR.how_it_moves(0.5) == f'not given: {FOUR.models(0.5).summary}'
 
 
+def test_probabilities_some_ticks_later():
+    often = Chain({'a': {'a': 0.25, 'b': 0.75}, 'b': {'a': 1.0}}, 'a').every(2, 1)
+    assert often.probabilities('a') == pytest.approx({'a': 0.8125, 'b': 0.1875})
+    assert often.probabilities('b') == pytest.approx({'a': 0.25, 'b': 0.75})
+
+
 @pytest.mark.parametrize('rows, whether', [
     ({'a': 'ab', 'b': 'ab'}, True), ({'a': 'bc', 'b': 'bc', 'c': 'bc'}, True),
     ({'a': 'bc', 'b': 'cb', 'c': 'bc', 'd': 'a'}, True), ({'a': 'a'}, True),
