@@ -26,7 +26,7 @@ from symdp_ros.core.online.adaptive import adaptive
 from symdp_ros.core.online.response import exp_lower_bound, Response
 
 
-#: To a state that no moves lead to, too.
+#: A street, and a state to which no moves lead.
 PATH = Chain({f'{i}': [f'{j}' for j in (i - 1, i, i + 1) if 0 <= j < 10] for i in range(10)}
              | {'alone': ['alone', '0']}, '4')
 
