@@ -160,7 +160,7 @@ def test_cells_as_many_as_can_be_reported():
 
 @pytest.mark.parametrize('delay', [0, 1])
 def test_no_more_cells_than_are_tried(delay):
-    """As many states as there are would tell more, where nothing is known."""
+    """A cell for each of the 16 states would tell more here."""
     mechanism = made(grid(4), 9.0, delay=delay)
     for _ in range(9):
         mechanism.tick()

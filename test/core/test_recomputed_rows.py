@@ -96,7 +96,7 @@ def check_rows(chain, spacing, period, wide, stored, swept, recompute, start):
     *[(name, columns, weighted, True) for name in ('grid', 'fan', 'wide')
       for columns in (False, True) for weighted in (False, True)]])
 def test_rows_of_a_segment(name, columns, weighted, wide, spacing, most):
-    """Of all states, of those that a walk can see, or of some of both."""
+    """Where a walk can see more than `most` states, all of a row are computed."""
     chain, sampler = sampler_of(name, columns, weighted)
     word, period = some_word(chain), 1 if wide else chain.period
     shape, every = (len(chain) + 1,), 4
@@ -165,23 +165,23 @@ def test_rows_of_some_segments_together(name, spacing, alone, weighted):
     *[(name, True, False, 5, alone) for name in ('grid', 'fan') for alone in (1, 2, 3)],
     *[('wide', False, True, spacing, 0) for spacing in (3, 4, 7)]])
 def test_walks(name, columns, wide, spacing, alone):
-    """The same bits lead the same way, and from any place on."""
+    """The same bits give the same route, also from a position in its middle."""
     chain, sampler = sampler_of(name, columns)
     word, period = some_word(chain), 1 if wide else chain.period
     bits = np.frombuffer(Random(8).randbytes(8 * LENGTH), np.uint64)
     found = []
-    for spaces, apart in ((1, 0), (spacing, alone)):
-        W, E, scale = rows_for(spaces, (len(chain) + 1,), wide)
-        together, out = np.zeros((spaces - apart, len(chain) + 1, SEGMENTS)), np.zeros(
+    for each, own in ((1, 0), (spacing, alone)):  # of rows that are stored
+        W, E, scale = rows_for(each, (len(chain) + 1,), wide)
+        together, out = np.zeros((each - own, len(chain) + 1, SEGMENTS)), np.zeros(
             LENGTH, np.int64)
-        end = kernels.route(word, bits, sampler.edges, period, 3.0, spaces, apart, 4, wide, W, E,
+        end = kernels.route(word, bits, sampler.edges, period, 3.0, each, own, 4, wide, W, E,
                             scale, together, out)
         assert end == (LENGTH, out[-1], 0)
         for begin in (1, 6, 17):
             again = out.copy()
             again[begin:] = 0
             assert end == kernels.walk(begin, out[begin - 1], word, bits, sampler.edges, period,
-                                       3.0, spaces, apart, wide, W, E, scale, together, again)
+                                       3.0, each, own, wide, W, E, scale, together, again)
             assert again.tolist() == out.tolist()
         found.append(out.tolist())
     assert found[0] == found[1]
@@ -195,10 +195,10 @@ def test_walks_with_models(spacing, wide):
     sampler = ModelSampler(chain, models, Privacy(1.0).epsilon_per_symbol, Random(5))
     bits = np.frombuffer(Random(8).randbytes(8 * LENGTH), np.uint64)
     found = []
-    for spaces in (1, spacing):
-        rows = rows_for(spaces, (len(chain) + 1, LANES), wide)
+    for each in (1, spacing):
+        rows = rows_for(each, (len(chain) + 1, LANES), wide)
         out, model = np.zeros(LENGTH, np.int64), sampler._prior()
-        assert model_kernels.route(some_word(chain), bits, sampler.edges, 3.0, spaces, 4, wide,
+        assert model_kernels.route(some_word(chain), bits, sampler.edges, 3.0, each, 4, wide,
                                    *rows, model, out) == (LENGTH, out[-1], 0)
         found.append((out.tolist(), model.tolist()))
     assert found[0] == found[1]
@@ -244,7 +244,7 @@ def test_what_a_walk_can_see(name):
 @pytest.mark.parametrize('weighted', [False, True])
 @pytest.mark.parametrize('name', ['ring', 'grid', 'fan'])
 def test_rows_of_words_side_by_side(name, weighted):
-    """As of each word alone, but for a power of two, which keeps them in range."""
+    """Each lane has the weights of its word alone, times a power of two."""
     chain, sampler = sampler_of(name, weighted=weighted)
     random, ratios = Random(3), 1.0 + np.arange(kernels.LANES)
     words = np.array([[random.randrange(len(chain) + 1) for _ in range(kernels.LANES)]
