@@ -83,7 +83,6 @@ setup(
     zip_safe=True,
     entry_points={
         'console_scripts': [
-            f'belief = {NAME}.nodes.program:belief',
             f'privatizer = {NAME}.nodes.program:privatizer',
             f'log_release = {NAME}.nodes.program:log_release',
             f'patrol = {NAME}.nodes.program:patrol',

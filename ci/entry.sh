@@ -2,6 +2,6 @@
 # What the image runs: a node or command of the package by its name, else the command as it is.
 . /workspace/install/setup.bash
 case "$1" in
-    privatizer | log_release | belief | fleet | patrol | symdp) exec ros2 run symdp_ros "$@" ;;
+    privatizer | log_release | fleet | patrol | symdp) exec ros2 run symdp_ros "$@" ;;
     *) exec "$@" ;;
 esac

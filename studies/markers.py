@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-`python -m studies.markers DIR`: docs/markers.svg and docs/believed_markers.svg.
+`python -m studies.markers DIR`: docs/markers.svg.
 
-It runs a simulated robot, `privatizer` and `belief` on the sample map, takes the messages of
-`private_markers` and `believed_markers` from the real topics, and draws what RViz and Foxglove
-would draw: every marker by its own type, points, scale and colours.
+It runs a simulated robot and `privatizer` on the sample map, takes the messages of
+`private_markers` from the real topic, and draws what RViz and Foxglove would draw: every marker by
+its own type, points, scale and colours.
 """
 import json
 import os
@@ -23,45 +23,37 @@ from symdp_ros.ros.process.free_domain import FreeDomain
 from visualization_msgs.msg import Marker, MarkerArray
 
 ROOT = Path(__file__).resolve().parents[1]
-#: With the policy adaptive, `privatizer` itself says what to believe, and `belief` does not start.
 SETTINGS = {'chain_file': str(ROOT / 'config' / 'depot.geojson'), 'initial_state': '1',
-            'self_loops': True, 'epsilon': 2.0, 'policy': 'guided'}
-OUTPUTS = ['string', 'pose', 'markers']
+            'self_loops': True, 'epsilon': 2.0, 'policy': 'adaptive'}
 REGIONS = 40
 PATIENCE = 60.0
 
 
 def main(directory: str) -> None:
-    """Draw both pictures into a directory."""
+    """Draw the picture into a directory."""
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     domain = FreeDomain()
     os.environ['ROS_DOMAIN_ID'] = str(domain.number)
-    for name, arrays in recorded().items():
-        draw(arrays, Path(directory, f'{name}.svg'))
+    draw(recorded(), Path(directory, 'markers.svg'))
 
 
-def recorded() -> dict[str, list[MarkerArray]]:
-    """Return the messages of both topics: that of the map first, then those of the regions."""
+def recorded() -> list[MarkerArray]:
+    """Return the messages of the topic: that of the map first, then those of the regions."""
     rclpy.init()
     node = rclpy.create_node('painter')
     latched = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    arrays: dict[str, list[MarkerArray]] = {}
-    for kind in ('private', 'believed'):
-        arrays[kind] = []
-        node.create_subscription(MarkerArray, f'{kind}_markers', arrays[kind].append, latched)
+    arrays: list[MarkerArray] = []
+    node.create_subscription(MarkerArray, 'private_markers', arrays.append, latched)
     processes = [
-        start('privatizer', **SETTINGS, outputs=OUTPUTS),
-        start('belief', **SETTINGS, outputs=OUTPUTS),
+        start('privatizer', **SETTINGS, outputs=['markers']),
         start('patrol', **{name: SETTINGS[name] for name in (
             'chain_file', 'initial_state', 'self_loops')}, seed=7, period=0.1, count=REGIONS,
             wait_for_subscribers=1)]
     until = time.monotonic() + PATIENCE
     try:
-        while len(arrays['private']) < REGIONS + 1:
+        while len(arrays) < REGIONS + 1:
             if time.monotonic() > until:
-                raise SystemExit('the topics did not come')
-            rclpy.spin_once(node, timeout_sec=0.1)
-        for _ in range(20):  # what is left of the other one
+                raise SystemExit('the messages did not come')
             rclpy.spin_once(node, timeout_sec=0.1)
     finally:
         for process in processes:
@@ -69,9 +61,7 @@ def recorded() -> dict[str, list[MarkerArray]]:
             process.wait()
         node.destroy_node()
         rclpy.shutdown()
-    for found in arrays.values():
-        found.sort(key=lambda array: array.markers[0].ns != 'moves')
-    return {'markers': arrays['private'], 'believed_markers': arrays['believed']}
+    return sorted(arrays, key=lambda array: array.markers[0].ns != 'moves')
 
 
 def start(name: str, **parameters: object) -> subprocess.Popen:

@@ -33,7 +33,6 @@ class Option:
     :param default: None: the option is required. '': it is not set.
     :param least: of a number, the smallest value allowed; `most`: the largest.
     :param choices: of a string, the values allowed; of a list, those of each entry.
-    :param instead: (value that is not allowed, what to do instead).
     :param unit: of a number, such as 'seconds'; otherwise what the value is, such as 'file'.
     """
 
@@ -45,7 +44,6 @@ class Option:
     most: float = inf
     choices: tuple[str, ...] = ()
     unit: str = ''
-    instead: tuple[tuple[str, str], ...] = ()
 
     @property
     def description(self) -> str:
@@ -76,9 +74,7 @@ class Option:
                 self._refuse(result, f'at most {most:g}')
         for item in result if self.kind is list else [result]:
             if self.choices and item not in (*self.choices, self.default):
-                advice = dict(self.instead).get(item, '')
-                self._refuse(printable(repr(item)), 'one of ' + ', '.join(self.choices) + (
-                    advice and f'. For {item}, {advice}'))
+                self._refuse(printable(repr(item)), 'one of ' + ', '.join(self.choices))
         return result
 
     def parse(self, text: str) -> Any:
@@ -167,9 +163,6 @@ MECHANISM = Option('mechanism', str, AUTO,
                    choices=(*SELECTIONS, AUTO))
 #: What draws: live, and of logs. They are the fields of `core.mechanism_settings`.
 LIVE_MECHANISM = (POLICY, TRUST, DELAY)
-#: What draws, for who infers something of it: how the robot moves counts with every policy.
-BELIEF_TRUST = replace(TRUST, meaning="the weight of the map's probabilities of moves in the "
-                       'belief; the rest goes to six models that need no knowledge of the robot')
 LOG_MECHANISM = (MECHANISM, BASE, LOG_TRUST, POLICY)
 
 # From messages and logs to symbols
@@ -365,14 +358,12 @@ class OutputKind:
     :param topic_meaning: what the topic shows; {} is whose region.
     :param type: of the messages; '': that of `output_type`.
     :param needs_positions: whether the map must have a position of every state.
-    :param of_privatizer: whether it is one of the privatizer alone.
     """
 
     meaning: str
     topic_meaning: str
     type: str = ''  # noqa: A003 (of this class alone)
     needs_positions: bool = False
-    of_privatizer: bool = False
 
 
 #: What can be published for each region: a new output is one more module, and one more line here.
@@ -384,22 +375,15 @@ OUTPUT_KINDS = {
                           'visualization_msgs/msg/MarkerArray', needs_positions=True),
     'belief': OutputKind('with policy: adaptive, what all signals so far let others believe',
                          'where the robot was at the time of {}',
-                         'diagnostic_msgs/msg/DiagnosticStatus', of_privatizer=True),
+                         'diagnostic_msgs/msg/DiagnosticStatus'),
     'custom': OutputKind('a message of output_type', '{} in output_template'),
 }
 
 
-def _outputs(kinds: Mapping[str, OutputKind], **more: Any) -> Option:
-    return Option('outputs', list, ['string'],
-                  'what is published for each region. '
-                  + '; '.join(f'{name}: {kind.meaning}' for name, kind in kinds.items()),
-                  choices=tuple(kinds), **more)
-
-
-OUTPUTS = _outputs(OUTPUT_KINDS)
-BELIEF_OUTPUTS = _outputs(
-    {name: kind for name, kind in OUTPUT_KINDS.items() if not kind.of_privatizer},
-    instead=(('belief', 'name nothing: this node always publishes it, as region_belief'),))
+OUTPUTS = Option('outputs', list, ['string'],
+                 'what is published for each region. '
+                 + '; '.join(f'{name}: {kind.meaning}' for name, kind in OUTPUT_KINDS.items()),
+                 choices=tuple(OUTPUT_KINDS))
 OUTPUT_TYPE = Option('output_type', str, 'std_msgs/msg/String',
                      'type of the private topic: its field data is a string or an integer; with '
                      'custom among the outputs, the type that output_template fills', unit='type')
@@ -447,10 +431,6 @@ PARAMETERS = {
         RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, ACCOUNTING, DELTA, TOPIC,
         STAMP_KEY, SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS, AUTOSTART,
         PARAMETER_SERVICES),
-    'belief': (*CHAIN, *PRIVACY, ZONES_FILE, POLICY, BELIEF_TRUST, DELAY, SAMPLING, PERIOD,
-               REPORT_PERIOD, *VISITS, SYMBOL_MAP,
-               BELIEF_OUTPUTS, OUTPUT_TYPE, OUTPUT_TEMPLATE, REGIONS_FILE, MAP_FRAME, TOP,
-               AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
     'fleet': (FLEET, PARAMETER_SERVICES),
 }
@@ -468,8 +448,7 @@ def _placed_topics(prefix: str, what: str) -> tuple[Option, ...]:
     return tuple(Option(output_topic(prefix, name), str, output_topic(prefix, name),
                         f'goes out, with outputs: {name}: {kind.topic_meaning.format(what)} '
                         f'({kind.type or "output_type"})')
-                 for name, kind in OUTPUT_KINDS.items()
-                 if name != 'string' and (prefix == 'private' or not kind.of_privatizer))
+                 for name, kind in OUTPUT_KINDS.items() if name != 'string')
 
 
 def output_topic(prefix: str, output: str) -> str:
@@ -496,13 +475,6 @@ TOPICS = {
                '(message_type)'),
         _PRIVATE_REGION, *_placed_topics('private', 'the private region')),
     'log_release': (),
-    'belief': (
-        replace(_PRIVATE_REGION, meaning='comes in: the private region (output_type)'),
-        Option('believed_region', str, 'believed_region', 'goes out, with outputs: string: the '
-               'most probable region (output_type)'),
-        Option('region_belief', str, 'region_belief', 'goes out: regions and their probabilities '
-               '(diagnostic_msgs/msg/DiagnosticStatus)'),
-        *_placed_topics('believed', 'the most probable region')),
     'patrol': (replace(_REGION, meaning='goes out: where the simulated robot is '
                        '(std_msgs/msg/String)'),),
     'fleet': (),

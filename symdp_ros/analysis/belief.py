@@ -101,7 +101,7 @@ class Filter:
         """
         Take in the next private symbol and return the beliefs: shape (states,), not writable.
 
-        :raises ChainError: it cannot follow the last one; nothing changes. See `resume`.
+        :raises ChainError: it cannot follow the last one; nothing changes.
         """
         likelihood = self._mechanism.current_likelihood(output)
         if not likelihood[0]:
@@ -109,26 +109,6 @@ class Filter:
                              state=output)
         self._mechanism.advance(output)
         return self._set(_posterior(self._models.forward(self._joint), likelihood))
-
-    def resume(self, output: str) -> Floats:
-        """
-        Take in a private symbol after a gap, forget all before it, and return the beliefs.
-
-        Exact where (s_t, o_{t−1}) is equally likely to be each pair that allows the symbol: the
-        robot may be anywhere, and move as at the start; the last private symbol (s_0, if this is
-        a new word) is unknown. O(states) time for each state that can precede the symbol.
-
-        :raises ChainError: it is no state, or none can precede it; nothing changes.
-        """
-        chain = self._mechanism.chain
-        before = _predecessors(chain, output)
-        if not before:
-            raise ChainError(f'the private symbol {output!r} can follow no state', state=output)
-        likelihood = np.sum([self._mechanism.likelihood(output, previous)
-                             for previous in before], axis=0)
-        self._mechanism.reset(output)
-        anywhere = np.repeat(self._models.prior[:, None], len(chain), axis=1)
-        return self._set(_posterior(anywhere, likelihood))
 
     def _set(self, joint: Floats) -> Floats:
         self._joint, self._beliefs = joint, joint.sum(axis=0)
@@ -321,18 +301,6 @@ def _posterior(prior: Floats, likelihood: Floats) -> Floats:
     posterior /= posterior.sum(axis=(0, 1))
     np.copyto(posterior, 0, where=posterior < _IMPOSSIBLE)
     return posterior
-
-
-def _predecessors(chain: Chain, state: str) -> list[str]:
-    """Return the states that a state can follow; of a complete chain one: all draw alike."""
-    position = chain.state_index.get(state)
-    if position is None:
-        return []
-    if not chain.stores_edges:
-        return [chain.initial_state]
-    offsets, targets = chain.csr()
-    edges = np.flatnonzero(targets == position)
-    return [chain.states[i] for i in np.searchsorted(offsets, edges, 'right') - 1]
 
 
 def _checked(chain: Chain, outputs: Iterable[str]) -> list[str]:

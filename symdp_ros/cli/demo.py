@@ -25,11 +25,8 @@ def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
         'demo', help='run a simulated robot and its privatizer, and show both regions',
-        description='Runs the nodes patrol, privatizer and belief as processes of their own, and '
-                    'shows the true, the private and the most probable region side by side (with '
-                    '--policy adaptive, which auto mostly takes, there is no belief: the private '
-                    'region is that). '
-                    'Then lets the node log_release release the same patrol as a log. With '
+        description='Runs the nodes patrol and privatizer as processes of their own, and shows '
+                    'the true and the private region side by side. Then lets the node log_release release the same patrol as a log. With '
                     '--robots: several robots, in one process that lets nothing but private '
                     'regions into the ROS domain of the fleet. Other programs see nothing of it, '
                     'where the kernel allows that, unless ROS_DOMAIN_ID is set: then they find '

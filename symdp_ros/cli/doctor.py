@@ -21,7 +21,7 @@ from symdp_ros.options import DOCTOR_TOPICS, DOMAIN, SECONDS
 if TYPE_CHECKING:
     from symdp_ros.ros.graph.live_graph import LiveGraph
 
-_OWN = {'privatizer', 'belief', 'log_release'}  # names of nodes that publish only what is private
+_OWN = {'privatizer', 'log_release'}  # names of nodes that publish only what is private
 _NO_REGION = {'/clock', '/parameter_events'}    # what every node subscribes to
 _BRIDGES = {'domain_bridge', 'foxglove_bridge', 'rosbridge_websocket', 'zenoh_bridge_ros2dds'}
 _FEW = 4                                        # names that a row shows

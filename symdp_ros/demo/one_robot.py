@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo of one robot: a patrol, its privatizer, what others believe, and a release as a log."""
-from contextlib import ExitStack
+"""The demo of one robot: a patrol, its privatizer, and a release as a log."""
 from itertools import zip_longest
 import os
 import tempfile
@@ -20,11 +19,8 @@ _ROWS = 14          # of the live table
 _SHOWN = 20         # symbols of a route in the summary
 _PATIENCE = 60.0    # seconds for log_release to be ready
 _TOPICS = ('region', 'private_region')
-_BELIEVED = 'believed_region'
 _LEGEND = ('true?     the private region is the true one\n'
            'allowed?  the map has a move to it from the previous private region')
-_LEGEND_OF_BELIEF = ('believed  the region that others find most probable: they know the map, '
-                     'and see the private regions')
 _ROBOT = 'symdp_demo'  # separate from a robot's own topics in the same ROS domain
 _NAMESPACE = f'/{_ROBOT}'
 
@@ -41,10 +37,8 @@ def run_robot(options, chain, graph, of_map) -> int:
     if not os.environ.get('ROS_DOMAIN_ID'):
         claim = FreeDomain()  # held until the demo ends
         os.environ['ROS_DOMAIN_ID'] = str(claim.number)
-    infers = options.policy != 'adaptive'  # else the private region is what others find likely
-    topics = (*_TOPICS, _BELIEVED) if infers else _TOPICS
-    domains = dict.fromkeys(topics, int(os.environ['ROS_DOMAIN_ID']))
-    screen = Screen(chain, options, infers)
+    domains = dict.fromkeys(_TOPICS, int(os.environ['ROS_DOMAIN_ID']))
+    screen = Screen(chain, options)
     with tempfile.TemporaryDirectory() as work, Observer(
             domains, [_ROBOT], _NAMESPACE) as observer:
         readers = _Readers(observer.nodes['region'])
@@ -52,28 +46,22 @@ def run_robot(options, chain, graph, of_map) -> int:
         settings = {**of_map, 'epsilon': options.epsilon, 'adjacency': options.adjacency,
                     'policy': options.policy}
         charged = {**settings, 'ledger_file': os.path.join(work, 'demo.ledger'), 'subject': 'demo'}
-        nodes = [NodeProcess('privatizer', work, charged, _NAMESPACE)]
-        if infers:
-            nodes.append(NodeProcess('belief', work, settings, _NAMESPACE))
-        with ExitStack() as running:
-            for node in nodes:
-                running.enter_context(node)
-            observer.wait(lambda: observer.are_published(*topics[1:]), *nodes)
+        privatizer = NodeProcess('privatizer', work, charged, _NAMESPACE)
+        with privatizer:
+            observer.wait(lambda: observer.are_published('private_region'), privatizer)
             patrol = NodeProcess('patrol', work, {
                 **of_map, 'period': 1 / options.rate, 'wait_for_subscribers': 2}, _NAMESPACE)
             with patrol:
-                observer.wait(lambda: words['region'], *nodes, patrol)
+                observer.wait(lambda: words['region'], privatizer, patrol)
                 finished = watch(options, screen.console,
-                                 lambda: observer.spin(0.1, *nodes, patrol),
+                                 lambda: observer.spin(0.1, privatizer, patrol),
                                  lambda title: screen.table(words, title))
-            observer.spin(0.3, *nodes)  # for messages in transit
-            observer.wait(lambda: min(len(words[topic]) for topic in topics[1:])
-                          >= len(words['region']), *nodes)
-        for process in (*nodes, patrol):
+            observer.spin(0.3, privatizer)  # for messages in transit
+            observer.wait(lambda: len(words['private_region']) >= len(words['region']), privatizer)
+        for process in (privatizer, patrol):
             process.check()
         true, private = (list(words[topic]) for topic in _TOPICS)
-        infeasible = screen.summary(mechanism, true, private, words.get(_BELIEVED, private),
-                                    readers.text)
+        infeasible = screen.summary(mechanism, true, private, readers.text)
         if finished:
             screen.released(true, private, *_release(observer, work, charged, true))
     if options.figure:
@@ -147,14 +135,13 @@ class _Readers:
 class Screen:
     """What the demo shows in the terminal."""
 
-    def __init__(self, chain, options, infers):
+    def __init__(self, chain, options):
         from rich.console import Console
 
-        self._chain, self._options, self._infers = chain, options, infers
+        self._chain, self._options = chain, options
         self.console = Console(highlight=False)
         self.console.print(heading(options, chain, f'ROS domain {os.environ["ROS_DOMAIN_ID"]}'),
-                           visibility(), _LEGEND, *[_LEGEND_OF_BELIEF] * infers,
-                           'starting the nodes …', sep='\n')
+                           visibility(), _LEGEND, 'starting the nodes …', sep='\n')
 
     def table(self, words, title):
         """Return the last symbols."""
@@ -162,33 +149,28 @@ class Screen:
         from rich.table import Table
 
         true, private = (words[topic] for topic in _TOPICS)
-        believed = words.get(_BELIEVED, [])
         table = Table(title=title, title_justify='left')
         for name, justify in (('time', 'right'), ('true region', 'left'),
                               ('private region', 'left'), ('true?', 'center'),
-                              ('allowed?', 'center'),
-                              *[('believed region', 'left')] * self._infers):
+                              ('allowed?', 'center')):
             table.add_column(name, justify=justify, min_width=8)
         start = max(0, len(true) - _ROWS)
-        for t, (s, o, b) in enumerate(zip_longest(true[start:], private[start:], believed[start:]),
-                                      start):
+        for t, (s, o) in enumerate(zip_longest(true[start:], private[start:]), start):
             before = [self._chain.initial_state, *private][min(t, len(private))]
             feasible = o in self._chain.successors(before)
             table.add_row(f'{t / self._options.rate:.1f}', escape(s or '…'), escape(o or '…'),
                           '' if o is None else '[green]✓[/]' if s == o else '[yellow]✗[/]',
-                          '' if o is None else '[green]✓[/]' if feasible else '[red]✗[/]',
-                          *['' if b is None else f'[green]{escape(b)}[/]' if b == s
-                            else escape(b)] * self._infers)
+                          '' if o is None else '[green]✓[/]' if feasible else '[red]✗[/]')
         return table
 
-    def summary(self, mechanism, true, private, believed, readers):
+    def summary(self, mechanism, true, private, readers):
         """Print the summary; return the number of infeasible moves."""
         from rich.table import Table
 
         before = [self._chain.initial_state, *private[:-1]]
         infeasible = sum(o not in self._chain.successors(p)
                          for p, o in zip(before, private, strict=True))
-        errors, mistaken = wrong(true, private), wrong(true, believed)
+        errors = wrong(true, private)
         expected = accuracy(mechanism, true)
         count = max(1, min(len(true), len(private)))
         table = Table(title='summary', title_justify='left', show_header=False)
@@ -198,9 +180,6 @@ class Screen:
         table.add_row('expected error', f'{expected.mean / count:.3f} ± '
                       f'{expected.variance**0.5 / count:.3f}, if this route were released again '
                       f'and again{" (simulated)" if expected.standard_error else ""}')
-        if mistaken != errors:
-            table.add_row('error of others', f'{mistaken / count:.3f}: share of believed regions '
-                                             'that are wrong')
         table.add_row('forbidden moves', f'[{"red" if infeasible else "green"}]{infeasible}[/] in '
                                          'the private route')
         table.add_row('who reads the truth', readers or 'not yet reported')

@@ -16,8 +16,6 @@ _ABOUT = {
     'log_release': 'Privatizes the logs in log_dir, into release_dir, when the service ~/release '
                    'is called.\nA lifecycle node that starts itself; services '
                    '(std_srvs/srv/Trigger): ~/release, ~/status.',
-    'belief': 'Publishes, for each private region, what can be inferred of the true one.\nA '
-              "lifecycle node that starts itself; its settings must be the privatizer's.",
     'patrol': 'Walks over the map and publishes where it is: a simulated robot.\nFor trying out '
               'the other nodes.',
     'fleet': 'Runs a privatizer for each robot of a fleet file, all in one process. `fleet FILE` '
@@ -29,7 +27,6 @@ _EXAMPLES = {
     'privatizer': f'{_CHAIN} -p epsilon:=2.0',
     'log_release': f'{_CHAIN} -p epsilon:=2.0 -p log_dir:=logs -p release_dir:=releases '
                    '-p ledger_file:=ledger -p subject:=robot_1',
-    'belief': f'{_CHAIN} -p epsilon:=2.0',
     'patrol': f'{_CHAIN} -p period:=0.5',
     'fleet': '-p fleet:=fleet.yaml',
 }

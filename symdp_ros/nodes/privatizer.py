@@ -261,8 +261,7 @@ class Privatizer(ManagedNode):
                 'out')
         if 'belief' in self.settings['outputs'] and self.mechanism_settings.policy != 'adaptive':
             raise ConfigurationError(
-                'outputs: belief needs policy: adaptive. With other policies the node belief '
-                'infers it from the private regions', setting='outputs')
+                'outputs: belief needs policy: adaptive', setting='outputs')
         check_topics(self._published, [self._input.topic] if self._output_domain == self._domain
                      else [])
 

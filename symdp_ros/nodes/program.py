@@ -43,7 +43,6 @@ def run_program(node: str) -> int:
 
 
 #: What the scripts of the package call.
-belief = partial(run_program, 'belief')
 fleet = partial(run_program, 'fleet')
 log_release = partial(run_program, 'log_release')
 patrol = partial(run_program, 'patrol')

@@ -244,33 +244,6 @@ def test_what_cannot_follow_is_refused_and_changes_nothing(output):
     assert tracker.previous == 's1' and tracker.beliefs.tolist() == before
 
 
-@pytest.mark.parametrize('policy', BY_PREVIOUS)
-@for_all_models
-def test_after_a_gap(chain, policy):
-    """Bayes over all pairs (s_t, o_{t−1}), each as likely; then on as before."""
-    mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy)
-    for output in chain.states:
-        expected = np.array([
-            sum(mechanism.distribution(symbol, previous).get(output, 0)
-                for previous in chain.states) for symbol in chain.states])
-        tracker = Filter(mechanism)
-        if not expected.any():
-            with pytest.raises(ChainError):
-                tracker.resume(output)
-            assert tracker.previous == chain.initial_state
-            continue
-        assert tracker.resume(output) == pytest.approx(expected / expected.sum())
-        assert tracker.previous == output
-        assert tracker.update(chain.successors(output)[0]).sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize('output', ['x', None])
-def test_what_is_no_state_cannot_be_resumed_from(output):
-    tracker = Filter(OnlineMechanism(FOUR, Privacy(1.0)))
-    with pytest.raises(ChainError):
-        tracker.resume(output)
-
-
 # What adaptive publishes is no draw; its signals are.
 
 @pytest.mark.parametrize('trust', [0.3, 1.0])

@@ -38,7 +38,6 @@ PRIVATIZER = [('/tb1/region', 'std_msgs/msg/String', '/tb1/amcl', '/tb1/privatiz
                '/tb1/privatizer', ''),
               ('/fleet/tb1/private_belief', 'diagnostic_msgs/msg/DiagnosticStatus',
                '/tb1/privatizer', '/viewer'),
-              ('/tb1/believed_region', 'std_msgs/msg/String', '/tb1/belief', ''),
               ('/clock', 'rosgraph_msgs/msg/Clock', '/sim', '/tb1/privatizer'),
               ('/parameter_events', 'rcl_interfaces/msg/ParameterEvent', '/tb1/privatizer',
                '/tb1/privatizer')]

@@ -17,7 +17,7 @@ import pytest
 from symdp_ros.options import LAUNCH, PARAMETERS, TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
-NODES = 'privatizer', 'log_release', 'belief'
+NODES = 'privatizer', 'log_release'
 RUN = ('import sys; from launch import LaunchService, LaunchDescription\n'
        'from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration\n'
        'service = LaunchService()\n'
@@ -142,22 +142,6 @@ def test_log_release(launched, tmp_path):
         f'ledger_file:={tmp_path}/ledger', 'subject:=tb1', 'namespace:=r1',
         "no_region:=[none, '']")
     wait_for(process, log, '[r1.log_release]: active')
-    assert stop(process) == 0, log.read_text()
-
-
-def test_belief_with_the_parameters_of_privatizer(launched, tmp_path):
-    write_parameters(tmp_path / 'robot.yaml', epsilon=2.0, input='pose', field='pose.position',
-                     hysteresis=0.2, base_frame="'base_link'", state_file='word',
-                     ledger_file='ledger', subject='tb1', unknown_symbol='drop',
-                     input_timeout=5.0, outputs='[string]', sampling='change',
-                     policy='guided')
-    (tmp_path / 'robot.yaml').write_text(
-        (tmp_path / 'robot.yaml').read_text().replace('/**/privatizer:', '/**:'))
-    process, log = launched('belief.launch.py', f'params_file:={tmp_path}/robot.yaml',
-                            'namespace:=r1', 'private_region:=/fleet/r1')
-    wait_for(process, log, '[r1.belief]: active: reads /fleet/r1 ')
-    assert 'WARN' not in log.read_text()
-    assert log.read_text().count('of other nodes of this package, without effect here: ') == 1
     assert stop(process) == 0, log.read_text()
 
 

@@ -35,6 +35,6 @@ def test_the_policy_is_left_open_on_the_command_line(module, arguments):
 
 
 def test_the_policy_is_left_open_in_every_node():
-    for node in ('belief', 'log_release', 'privatizer'):
+    for node in ('log_release', 'privatizer'):
         policy, = (option for option in PARAMETERS[node] if option.name == 'policy')
         assert policy.default == 'auto' and policy.choices == (*POLICIES, 'auto')

@@ -45,9 +45,6 @@ def default_of(option):
     ('log_release', (*MAP, 'epsilon', 'adjacency', 'zones_file', 'policy', 'input', 'field',
                      'where', 'symbol_map', 'no_region', *POSE, 'sampling', 'period',
                      'report_period', 'input_timeout', *VISITS, *EVERY)),
-    ('belief', (*MAP, 'epsilon', 'adjacency', 'zones_file', 'policy', 'trust', 'delay',
-                'sampling', 'period', 'report_period', *VISITS, 'symbol_map', 'outputs',
-                'output_type', 'output_template', 'regions_file', 'map_frame', *EVERY)),
     ('patrol', (*MAP, 'parameter_services')), ('fleet', ('parameter_services',))])
 def test_parameters(node, inherited):
     options = [option for option in PARAMETERS[node] if option.name not in inherited]

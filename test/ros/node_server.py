@@ -21,7 +21,7 @@ import sys
 import threading
 
 IMPORTED = ['numpy', 'rclpy.action', 'diagnostic_msgs.msg', 'std_msgs.msg', 'std_srvs.srv', 'yaml',
-            *(f'symdp_ros.nodes.{name}' for name in ('belief', 'fleet', 'log_release', 'patrol',
+            *(f'symdp_ros.nodes.{name}' for name in ('fleet', 'log_release', 'patrol',
                                                      'privatizer'))]
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 _PATIENCE = 300.0  # seconds: loops that nobody has compiled yet are compiled first

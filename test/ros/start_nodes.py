@@ -13,7 +13,7 @@ import sys
 
 from symdp_ros.ros.process.spinning import run
 
-CLASSES = {'privatizer': 'Privatizer', 'log_release': 'LogRelease', 'belief': 'Belief',
+CLASSES = {'privatizer': 'Privatizer', 'log_release': 'LogRelease',
            'patrol': 'Patrol', 'fleet': 'FleetNode'}
 
 

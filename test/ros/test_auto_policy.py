@@ -48,12 +48,3 @@ def test_what_needs_adaptive_leaves_nothing_to_choose(world, chain_file, modes, 
         run = world.privatizer('-r', '__node:=one', chain_file=file, epsilon=1.0, **more)
         assert 'policy adaptive' in run.log and SAID not in run.log
         assert run.stop() == 0
-
-
-def test_the_belief_takes_what_the_privatizer_takes(world, starter, chain_file, modes):
-    said = starter.refused('belief', chain_file=chain_file, epsilon=1.0)
-    assert 'with policy: adaptive, which auto takes here, the node belief is not needed' in said
-    for node in ('privatizer', 'belief'):
-        run = world.start(node, chain_file=modes, epsilon=1.0)
-        run.wait_for('active')
-        assert 'policy guided' in run.log

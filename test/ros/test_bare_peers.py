@@ -50,18 +50,6 @@ def test_a_name_that_is_no_text_ends_no_privatizer(world, peer, chain_file, name
 
 
 @names_arrive
-def test_a_name_that_is_no_text_ends_no_belief(world, peer, chain_file):
-    peer.announce([NO_TEXT], topic='rt/private_region', writers=1, readers=1)
-    world.wait_until(lambda: world.node.count_publishers('private_region') == 1, 'the peer')
-    run = world.start('belief', chain_file=chain_file, epsilon=SURE)
-    believed = world.listen('believed_region')
-    world.publisher('private_region').publish(String(data='b'))
-    world.wait_until(lambda: believed == ['b'], 'the belief')
-    run.wait_for(f'/private_region: {WARNING}')
-    assert run.stop() == 0 and 'Traceback' not in run.log
-
-
-@names_arrive
 def test_doctor_lists_what_it_can(world, peer):
     world.node.create_publisher(String, 'harmless', RELIABLE)
     peer.announce([NO_TEXT], topic='rt/odom', type_name='nav_msgs::msg::dds_::Odometry_',

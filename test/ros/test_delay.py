@@ -161,17 +161,13 @@ def test_the_last_region_is_shown_after_a_restart_without_a_draw(world, chain_fi
     assert chain.is_feasible([*private[:2], private[3]]) and statuses[0].message == private[3]
 
 
-@pytest.mark.parametrize('node, given, sentence', [
-    ('privatizer', {'delay': 3, 'policy': 'guided'}, 'delay is 3, which needs the policy '
+@pytest.mark.parametrize('given, sentence', [
+    ({'delay': 3, 'policy': 'guided'}, 'delay is 3, which needs the policy '
      'adaptive: the policy is guided'),
-    ('privatizer', {'delay': -1}, 'delay is -1: it must be at least 0'),
-    ('privatizer', {'delay': 1001}, 'delay is 1001: it must be at most 1000'),
-    ('privatizer', {'delay': 1.5}, 'delay is 1.5: it must be an integer'),
-    ('privatizer', {'outputs': '[string, belief]', 'policy': 'guided'}, 'outputs: belief needs '
-     'policy: adaptive. With other policies the node belief infers it'),
-    ('belief', {'policy': 'adaptive'}, 'the node belief is not needed: the privatizer itself '
-     'publishes what others may believe, with outputs: [belief]'),
-    ('belief', {'outputs': '[belief]'},
-     'For belief, name nothing: this node always publishes it')])
-def test_wrong_parameters(starter, chain_file, node, given, sentence):
-    assert sentence in starter.refused(node, chain_file=chain_file, epsilon=1.0, **given)
+    ({'delay': -1}, 'delay is -1: it must be at least 0'),
+    ({'delay': 1001}, 'delay is 1001: it must be at most 1000'),
+    ({'delay': 1.5}, 'delay is 1.5: it must be an integer'),
+    ({'outputs': '[string, belief]', 'policy': 'guided'}, 'outputs: belief needs '
+     'policy: adaptive')])
+def test_wrong_parameters(starter, chain_file, given, sentence):
+    assert sentence in starter.refused('privatizer', chain_file=chain_file, epsilon=1.0, **given)

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize('node', ['privatizer', 'belief', 'log_release', 'patrol', 'fleet'])
+@pytest.mark.parametrize('node', ['privatizer', 'log_release', 'patrol', 'fleet'])
 def test_it_ends_quietly(tmp_path, node, number):
     stub = tmp_path / 'rclpy' / '__init__.py'
     stub.parent.mkdir()

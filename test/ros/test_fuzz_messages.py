@@ -200,23 +200,3 @@ def test_positions_from_any_bytes():
                 assert read_here == expected
 
     fuzz(case)
-
-
-def test_belief(world, chain_file):
-    run = world.start('belief', chain_file=chain_file, epsilon=1.0, policy='guided')
-    run.wait_for('active')
-    believed = world.listen('believed_region')
-    publisher = world.publisher('private_region', qos=LATCHED)
-
-    def case(random):
-        for _ in range(_MESSAGES_A_CASE):
-            publisher.publish(anything(random, lambda random: String(data=text(random))))
-        heard = len(believed)
-        publisher.publish(String(data='a'))
-        wait_until(lambda: len(believed) > heard or run.process.poll() is not None,
-                   'a belief', world.spin)
-        check(run)
-
-    fuzz(case)
-    assert set(believed) <= set('abcd')
-    assert run.stop() == 0

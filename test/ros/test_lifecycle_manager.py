@@ -60,26 +60,25 @@ class Manager:
 
 
 def started(world, chain_file, **parameters):
-    """Start three nodes; return their names in the order in which they are managed."""
+    """Start two nodes; return their names in the order in which they are managed."""
     for folder in 'logs', 'releases':
         chain_file.with_name(folder).mkdir()
     parameters = {'chain_file': chain_file, 'epsilon': 50.0, 'autostart': 'false', **parameters}
     world.start('privatizer', '-r', '__ns:=/robot_1', **parameters)
-    world.start('belief', '-r', '__ns:=/robot_1', **parameters)
     world.start('log_release', **parameters, log_dir=chain_file.with_name('logs'),
                 release_dir=chain_file.with_name('releases'), subject='robot_1',
                 ledger_file=chain_file.with_name('ledger'))
-    return ['robot_1/privatizer', 'robot_1/belief', 'log_release']
+    return ['robot_1/privatizer', 'log_release']
 
 
 def test_all_that_the_manager_can_be_asked(world, chain_file):
     manager = Manager(world, started(world, chain_file))
-    believed = world.listen('robot_1/believed_region')
+    private = world.listen('robot_1/private_region')
     assert manager.startup()
     publisher = world.publisher('robot_1/region')
     for region in ('a', 'b'):
         publisher.publish(String(data=region))
-    world.wait_until(lambda: believed[-2:] == ['a', 'b'], 'two regions')
+    world.wait_until(lambda: private[-2:] == ['a', 'b'], 'two regions')
     assert manager.pause()
     world.wait_until(lambda: world.node.count_subscribers('robot_1/region') == 0,
                      'nobody to read the region')

@@ -184,17 +184,12 @@ def test_no_output_goes_onto_the_sensitive_topic(starter, output):
     ('privatizer', ['private_pose:=private_region'], {'outputs': '[string, pose]'}),
     ('privatizer', ['private_belief:=/private_region'],
      {'outputs': '[string, belief]', 'policy': 'adaptive'}),
-    ('belief', ['region_belief:=believed_region'], {}),
-    ('belief', ['believed_pose:=all', 'believed_markers:=all'], {'outputs': '[pose, markers]'}),
+    ('privatizer', ['private_pose:=all', 'private_markers:=all'],
+     {'outputs': '[pose, markers]'}),
 ])
 def test_no_two_outputs_go_onto_one_topic(starter, node, topics, options):
     assert 'two outputs would both go to /' in starter.refused(
         node, *(word for topic in topics for word in ('-r', topic)), epsilon=1.0, **MAP | options)
-
-
-def test_belief_publishes_nothing_where_it_reads(starter):
-    said = starter.refused('belief', '-r', 'believed_region:=private_region', epsilon=1.0, **MAP)
-    assert '/private_region would be both an input and an output: remap one of them' in said
 
 
 def test_every_output_is_claimed(world):
@@ -212,32 +207,3 @@ def test_the_moments_of_a_mixture():
     assert variance == pytest.approx([0.25 + 0.75 * 3 + 0.25 * 9 + 0.75 * 1,
                                       0.125 + 0.25 * 4.5 + 0.75 * 0.5,
                                       0.25 + 0.75 * 5 + 0.25 * 2.25 + 0.75 * 0.25])
-
-
-def test_belief_publishes_what_it_infers(world):
-    """It reads integers as the privatizer writes them."""
-    poses = world.listen_whole('believed_pose', PoseWithCovarianceStamped)
-    pictures = world.listen_whole('believed_markers', MarkerArray)
-    regions = world.listen('believed_region', UInt8)
-    statuses = world.diagnostics()
-    options = {**MAP, 'epsilon': 2.0, 'output_type': 'std_msgs/msg/UInt8',
-               'symbol_map': "['99=1']"}
-    belief = world.start('belief', outputs='[string, pose, markers]', **options)
-    belief.wait_for('active: reads /private_region (std_msgs/msg/UInt8), publishes '
-                    '/believed_region (std_msgs/msg/UInt8), /believed_pose')
-    world.privatizer(**options)
-    publisher, private = world.publisher(), world.listen(message_type=UInt8)
-    for count, region in enumerate(WORD, 1):
-        publisher.publish(String(data=region))
-        world.wait_until(lambda count=count: len(regions) == len(poses) == len(pictures) - 1
-                         == len(private) == count, 'a belief for each')
-    assert all(str(value) in CHAIN.states or value == 99 for value in (*regions, *private))
-    low, high = (function([(place.x, place.y) for place in PLACES.values()], axis=0)
-                 for function in (np.min, np.max))
-    for pose in poses:
-        position = pose.pose.pose.position
-        assert (low <= (position.x, position.y)).all() and ((position.x, position.y) <= high).all()
-    assert sum('belief' in {marker.ns for marker in array.markers}
-               for array in pictures) == len(WORD)
-    world.wait_until(lambda: any(status.name == '/belief: belief' and status.level == status.OK
-                                 for status in statuses), 'a report')

@@ -179,7 +179,7 @@ def starting(node, chain_file, tmp_path):
 
 @pytest.mark.parametrize('node', ['privatizer', 'fleet', *(
     pytest.param(node, marks=pytest.mark.thorough)
-    for node in ('belief', 'log_release', 'patrol'))])
+    for node in ('log_release', 'patrol'))])
 def test_parameter_services_can_be_switched_off(world, chain_file, tmp_path, node):
     def services(name):
         try:

@@ -51,17 +51,6 @@ def test_a_visit_is_protected(world, ring, tmp_path):
         assert spent.spent('robot') == 2  # ε for 0.3 s
 
 
-def test_belief_follows_with_the_same_parameters(world, ring):
-    given = {'chain_file': ring, 'epsilon': 30.0, 'policy': 'guided', **VISITS}
-    world.privatizer(**given)
-    belief = world.start('belief', **given)
-    believed = world.listen('believed_region')
-    belief.wait_for('active')
-    world.publisher().publish(String(data='c'))
-    world.wait_until(lambda: 'c' in believed, 'the region')
-    assert 'cannot follow' not in belief.log
-
-
 @pytest.mark.parametrize('given, said', [
     ({'sampling': 'message'}, 'protect needs sampling: period'),
     ({'adjacency': 3}, 'give one of them'),

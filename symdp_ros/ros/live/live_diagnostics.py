@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `privatizer` and `belief` report once a second on /diagnostics."""
+"""What `privatizer` reports once a second on /diagnostics."""
 from collections import deque
 from collections.abc import Callable, Sequence
 from time import monotonic

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What `privatizer` and `belief` publish for each region: its name, position, picture, any message.
+What `privatizer` publishes for each region: its name, position, picture, any message.
 
 Everything here is made from private regions, or from beliefs, and from public settings. Stamps are
 the time of publishing, on the node's clock.
@@ -81,7 +81,7 @@ class Outputs:
         """
         Publish a region.
 
-        :param beliefs: of `belief`, the probability of each state of the chain.
+        :param beliefs: with policy adaptive, the probability of each state of the chain.
         """
         for made in self._made:
             made.publish(region, beliefs)
