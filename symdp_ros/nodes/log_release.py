@@ -55,11 +55,11 @@ class LogRelease(ManagedNode):
     Privatizes every log in `log_dir` that is not yet released, into `release_dir`.
 
     Services (std_srvs/srv/Trigger): `~/release`, which answers when all is done; `~/status`. Both
-    answer in JSON: `release.answers`. Parameters: `options.PARAMETERS`. Releases run one after another on a thread of their own, so
-    the node answers meanwhile; calls that come while one waits to start share its answer. They
-    stop between logs when the node is deactivated or asked to end. Answers contain names, lengths
-    and what was spent, and nothing of what a log contains but that most of it is unknown, if
-    `allow_unknown` refuses it.
+    answer in JSON: `release.answers`. Parameters: `options.PARAMETERS`. Releases run one after
+    another on a thread of their own, so the node answers meanwhile; calls that come while one
+    waits to start share its answer. They stop between logs when the node is deactivated or asked
+    to end. Answers contain names, lengths and what was spent, and of what a log contains only
+    that `allow_unknown` refuses it.
 
     :param random: for tests, an object with `getrandbits`.
     """

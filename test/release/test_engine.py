@@ -517,7 +517,7 @@ def test_it_is_refused_without_a_ledger_too(place):
 
 
 def test_a_refusal_for_the_unknown_tells_others_one_bit(place):
-    """The same sentence, whatever is unknown; exactly the share is allowed, and one more is not."""
+    """The same sentence, whatever is unknown; exactly the share is allowed, not one more."""
     place.log('all.csv', '123456')
     place.log('half.csv', '123abc')
     place.log('more.csv', '1234bc')
