@@ -542,8 +542,9 @@ def test_nodes_keep_to_the_stored_budget_and_charge_no_damaged_ledger(world, pla
     write_log(place / 'logs' / 'a.csv', list('abc'), format='csv')
     start(world, place, chain_file)
     answer = call(world)
-    assert answered(answer)['code'] == 'ledger' and released(place) == []
-    assert f'symdp ledger {ledger_file} --recover' in summary(answer)
+    [log] = answered(answer)['logs']
+    assert log['code'] == 'ledger' and released(place) == []
+    assert f'symdp ledger {ledger_file} --recover' in log['reason']
     with Ledger(ledger_file) as ledger:
         assert ledger.spent('r1') == 1
 
