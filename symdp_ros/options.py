@@ -315,6 +315,17 @@ LEDGER_FILE = Option('ledger_file', str, None,
                      'file that records what was spent; made if it does not exist; not inside '
                      'release_dir', unit='file')
 SUBJECT = Option('subject', str, None, 'whose regions these are: one robot', unit='name')
+ALLOW_UNKNOWN = Option(
+    'allow_unknown', float, 0.05,
+    'refuse a log, before anything is charged, if more than this share of its symbols are values '
+    'that name no state, or if the robot stands still for more than this share where the map '
+    'does not allow it; values that say that no region is known do not count', least=0, most=1,
+    unit='share')
+NODE_ALLOW_UNKNOWN = replace(
+    ALLOW_UNKNOWN, default=0.5,
+    meaning='refuse a log, before anything is charged, if none of its symbols is known, or more '
+    'than this share of them are values that name no state: that is all that a refusal tells of '
+    'it. 1: refuse no log for what it holds')
 BUDGET = Option('budget', float, 0.0, 'the total ε that one log may ever spend; 0: no limit',
                 least=0)
 SUBJECT_BUDGET = Option('subject_budget', float, 0.0,
@@ -427,10 +438,10 @@ PARAMETERS = {
         replace(SUBJECT, default='', meaning='with ledger_file: whose regions these are'),
         SUBJECT_BUDGET, ACCOUNTING, DELTA, OUTPUT_DOMAIN, AUTOSTART, PARAMETER_SERVICES),
     'log_release': (
-        *CHAIN, *PRIVACY, ZONES_FILE, *LOG_MECHANISM, *MESSAGES, UNKNOWN_SYMBOL, LOG_DIR,
-        RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET, ACCOUNTING, DELTA, TOPIC,
-        STAMP_KEY, SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY, COARSE_STAMPS, AUTOSTART,
-        PARAMETER_SERVICES),
+        *CHAIN, *PRIVACY, ZONES_FILE, *LOG_MECHANISM, *MESSAGES, UNKNOWN_SYMBOL,
+        NODE_ALLOW_UNKNOWN, LOG_DIR, RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET,
+        ACCOUNTING, DELTA, TOPIC, STAMP_KEY, SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY,
+        COARSE_STAMPS, AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
     'fleet': (FLEET, PARAMETER_SERVICES),
 }
@@ -577,6 +588,8 @@ DOMAIN = Option('domain', int, '', 'the ROS domain; if not set: that of ROS_DOMA
 SECONDS = Option('seconds', float, 7.0, 'how long to wait for nodes to announce themselves; DDS '
                  'repeats an announcement that was lost every 3 s', least=0, most=3600,
                  unit='seconds')
+RAW = Option('raw', bool, False, 'print an answer in JSON as it came, on one line, as is done '
+             'where the output is no terminal')
 DOCTOR_TOPICS = Option('topics', list, [], 'look only at this topic and those below it, such as '
                        '/fleet', unit='topic')
 ISOLATED_BY = Option('for', str, None, 'the tool that keeps everything else in',
@@ -603,12 +616,6 @@ OF_LEARNED_LOGS = (*_RECORDED, STAMP_KEY, SYMBOL_KEY, SYMBOL_MAP, SAMPLING, PERI
                    *VISITS)
 OF_LOGS = (*_RECORDED, SAMPLING, PERIOD, REPORT_PERIOD, INPUT_TIMEOUT, *VISITS, UNKNOWN_SYMBOL,
            FORMAT, KEEP_NAMES, KEEP_ANYWAY, COARSE_STAMPS)
-ALLOW_UNKNOWN = Option(
-    'allow_unknown', float, 0.05,
-    'refuse a log, before anything is charged, if more than this share of its symbols are values '
-    'that name no state, or if the robot stands still for more than this share where the map '
-    'does not allow it; values that say that no region is known do not count', least=0, most=1,
-    unit='share')
 DRY_RUN = Option('dry_run', bool, False,
                  'only print, on stderr, what is known of each log, what its release would cost, '
                  'and what would be left; release, charge and write nothing. These numbers are '

@@ -27,9 +27,11 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.maps.zones import zones_sentences
 from symdp_ros.messages.fields import full_type, message_class
+from symdp_ros.release.answers import answer, release_answer, status_answer
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, check_directories_apart, make_directory
+from symdp_ros.release.report import code_of
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.ros.graph.queues import CALLS
 from symdp_ros.ros.lifecycle import ManagedNode, STOPPED
@@ -52,11 +54,12 @@ class LogRelease(ManagedNode):
     """
     Privatizes every log in `log_dir` that is not yet released, into `release_dir`.
 
-    Services (std_srvs/srv/Trigger): `~/release`, which answers when all is done; `~/status`.
-    Parameters: `options.PARAMETERS`. Releases run one after another on a thread of their own, so
-    the node answers meanwhile; calls that come while one waits to start share its answer. They
-    stop between logs when the node is deactivated or asked to end. Answers contain names, lengths
-    and what was spent, and nothing of what a log contains.
+    Services (std_srvs/srv/Trigger): `~/release`, which answers when all is done; `~/status`. Both
+    answer in JSON: `release.answers`. Parameters: `options.PARAMETERS`. Releases run one after
+    another on a thread of their own, so the node answers meanwhile; calls that come while one
+    waits to start share its answer. They stop between logs when the node is deactivated or asked
+    to end. Answers contain names, lengths and what was spent, and of what a log contains only
+    that `allow_unknown` refuses it.
 
     :param random: for tests, an object with `getrandbits`.
     """
@@ -141,8 +144,10 @@ class LogRelease(ManagedNode):
             self._ledger = None
 
     def _releaser(self, ledger):
+        share = self.settings['allow_unknown']
         return Releaser(self._release_settings, self._release_dir, ledger=ledger,
                         program=f'symdp_ros {__version__}',
+                        allow_unknown=share if share < 1 else None,
                         mechanisms=self._mechanisms, **self._charging.limits())
 
     def _check_field(self):
@@ -225,32 +230,36 @@ class LogRelease(ManagedNode):
         while self._active and not (self._prepared.is_set() or self._compiling.is_set()):
             await _NextTurn()
         if not self._active:
-            return False, 'the node is not active: activate it first'
+            return False, answer('not_active', 'the node is not active: activate it first')
         if self._compiling.is_set():
-            return False, _STARTING
+            return False, answer('starting', _STARTING)
         done, stop = Future(executor=self.executor), self._stop
         # All calls in one activation ask for the same.
         self._runs.ask(stop, lambda: self._release_all(stop), done.set_result)
-        answer = await done
+        answered = await done
         while time.monotonic() < self._next_answer:
             await _NextTurn()
         self._next_answer = time.monotonic() + _BETWEEN_ANSWERS
-        return answer
+        return answered
 
     def _release_all(self, stop):
         """Release all logs, on the thread of the runs; return success and message."""
         try:
             with Ledger(self._ledger.path) as ledger, self._releaser(ledger) as releaser:
                 report = releaser.release_directory(self._log_dir, stop.is_set, self._log_outcome)
+                message = release_answer(
+                    report, ledger, subject=self._charging.subject,
+                    settings=self._release_settings.digest(), budget=self._charging.budget,
+                    directory=self._release_dir)
             for problem in report.problems:
                 self.get_logger().error(problem)
-            return report.ok, str(report)
+            return report.ok, message
         except SymdpError as error:
-            return False, str(error)
+            return False, answer(code_of(error), str(error))
         except Exception as error:  # its text might quote a log
-            self.get_logger().error(f'a release ended with an error of type '
-                                    f'{type(error).__name__}')
-            return False, f'the release ended with an error of type {type(error).__name__}'
+            sentence = f'the release ended with an error of type {type(error).__name__}'
+            self.get_logger().error(sentence)
+            return False, answer(code_of(error), sentence)
 
     def _log_outcome(self, outcome):
         if outcome.reason:
@@ -261,18 +270,15 @@ class LogRelease(ManagedNode):
 
     def _on_status(self, request, response):
         if self._ledger is None:
-            response.message = 'the node is not configured'
+            response.message = answer('not_configured', 'the node is not configured')
             return response
         try:
             account = self._ledger.account(self._charging.subject)
         except SymdpError as error:
-            response.message = str(error)
+            response.message = answer(code_of(error), str(error))
             return response
         response.success = True
-        response.message = (
-            f'{account}{", no limit" if account.budget is None else ""}; '
-            f'logs released: {account.logs}; '
-            + ('a release is running' if self._running else 'no release is running'))
+        response.message = status_answer(account, self._running > 0)
         return response
 
 

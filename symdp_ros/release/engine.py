@@ -40,11 +40,13 @@ class Releaser:
     :param rewrite_missing: write an earlier release once more if its file is not in
         `release_dir`.
     :param allow_unknown: refuse a log, before anything is charged, that would come out as noise:
-        `inspection.Inspection.problem`. This depends on the log's content: only for callers who
-        show outcomes to nobody else. None: refuse no log for its content.
-    :param tell_changes: a log whose content changed since it was released has failed. So anyone
-        who can write a log, and not read it, could confirm a guess: only for callers who show
-        outcomes to nobody else. Otherwise a log that was released is not read again.
+        `inspection.Inspection.is_noise`, and nothing else of its content, is told by that. None:
+        refuse no log for its content.
+    :param for_operator: outcomes are shown to nobody but the operator of the logs. A refusal then
+        tells what is unknown in a log, and a robot that stands still is one more reason:
+        `inspection.Inspection.problem`. And a log whose content changed since it was released has
+        failed; otherwise it is not read again, as anyone who can write a log, and not read it,
+        could confirm a guess.
     :param on_topics: called for each log of which topics are kept. A log then fails where one of
         them is missing or cannot be kept. Only for callers who show this to nobody else. None:
         such topics are left out.
@@ -60,7 +62,7 @@ class Releaser:
     def __init__(self, settings: ReleaseSettings, release_dir: str | Path, *,
                  ledger: Ledger | None = None, subject: str = '', budget: float = 0.0,
                  subject_budget: float = 0.0, rewrite_missing: bool = False,
-                 allow_unknown: float | None = None, tell_changes: bool = False,
+                 allow_unknown: float | None = None, for_operator: bool = False,
                  mechanisms: Mechanisms | None = None,
                  random: 'RandomBits | None' = None, wait: float = 10.0,
                  on_wait: Callable[[], None] = lambda: None,
@@ -70,12 +72,13 @@ class Releaser:
         if ledger is not None:
             check_apart(ledger.path, release_dir)
         self._settings, self._allow_unknown = settings, allow_unknown
+        self._for_operator = for_operator
         self._moves = Moves.of(settings.chain, stays_only=True)
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
         self._on_topics, self._program = on_topics, program
         self._publisher = Publisher(
             settings, release_dir, ledger=ledger, subject=subject, budget=budget,
-            subject_budget=subject_budget, compare=tell_changes, wait=wait, on_wait=on_wait)
+            subject_budget=subject_budget, compare=for_operator, wait=wait, on_wait=on_wait)
         self._place = LogPlace(self._publisher.outbox, ledger, settings.writing, rewrite_missing)
 
     def __repr__(self) -> str:
@@ -154,7 +157,8 @@ class Releaser:
                    and monotonic() < until and not (stopped := stop())):
                 log = waiting.popleft()
                 source = LogSource(self._settings, log, self._mechanisms, self._moves,
-                                   self._allow_unknown, self._on_topics, self._program)
+                                   self._allow_unknown, self._on_topics, self._program,
+                                   self._for_operator)
                 found.append(outcome_of(log.id, partial(
                     self._publisher.prepare, source, self._place, stack)))
                 symbols += found[-1].length or 0

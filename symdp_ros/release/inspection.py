@@ -4,7 +4,7 @@
 What is known of a log before ε is spent on it: unknown symbols, and moves that the chain lacks.
 
 **All of it depends on the true route.** It is for the operator who owns the log, and for nobody
-else: no node may use it, and nothing of it may be part of a release.
+else: nothing of it may be part of a release, and a node tells `Inspection.is_noise` alone.
 """
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -112,6 +112,14 @@ class Inspection:
     def known(self) -> int:
         """Return how many symbols name a state."""
         return self.symbols - self.unknown - self.silent
+
+    def is_noise(self, allow_unknown: float) -> bool:
+        """
+        Return whether no symbol is known, or too many are unknown; the one bit that is told.
+
+        :param allow_unknown: the share of its symbols that may be unknown.
+        """
+        return not self.known or self.unknown > allow_unknown * self.symbols
 
     def problem(self, chain: Chain, allow_unknown: float, *, archive: bool = False) -> str | None:
         """

@@ -27,7 +27,7 @@ from symdp_ros.logs import LogFile
 from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
 from symdp_ros.release.one_log import LogSource
 from symdp_ros.release.outbox import Outbox
-from symdp_ros.release.report import Outcome
+from symdp_ros.release.report import KINDS, Outcome
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.release.transaction import Output, Publisher, Staged
 from symdp_ros.settings import digest_of_settings
@@ -170,7 +170,7 @@ def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Pa
         settings, [LogSource(settings.reading, log, None, moves) for log in logs], random)
     with Publisher(settings, output.parent, ledger=ledger, **keeping) as publisher:
         outcome = publisher.release(chain, Output(output.name, publisher.outbox, ledger))
-    if outcome.kind == 'failed':
+    if outcome.kind in KINDS[2:]:
         raise LogError(outcome.reason)
     return replace(outcome, reason=chain.note)
 

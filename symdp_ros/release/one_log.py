@@ -24,6 +24,11 @@ from symdp_ros.release.outbox import digest_of, holds, Outbox, parts_of_name, va
 from symdp_ros.release.settings import ReleaseSettings, WritingSettings
 from symdp_ros.release.transaction import Source, Staged
 
+# All that is told of what a refused log holds; one sentence for all of them.
+_NOISE = ('too many of its symbols are no state of the map, or all of them (allow_unknown): the '
+          'release would be noise. Nothing was charged. Its operator can see what is unknown with '
+          'symdp release --dry-run, and correct topic, field, symbol_map or the map')
+
 
 @dataclass(eq=False)
 class LogSource:
@@ -32,7 +37,7 @@ class LogSource:
 
     :param mechanisms: None: any, at the loss of the settings.
     :param moves: of the chain, to inspect the log.
-    :param allow_unknown, on_topics, program: as of `engine.Releaser`.
+    :param allow_unknown, on_topics, program, for_operator: as of `engine.Releaser`.
     :ivar words: of the log, once it was read.
     :ivar found: what was found in it, once it was inspected.
     """
@@ -44,6 +49,7 @@ class LogSource:
     allow_unknown: float | None = None
     on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None
     program: str = 'symdp_ros'
+    for_operator: bool = False
     length: int = field(default=0, init=False)
     logs: Mapping[str, Span] | None = field(default=None, init=False)
     losses: dict[str, Loss] | None = field(default=None, init=False)
@@ -75,7 +81,10 @@ class LogSource:
         """Return why ε would be wasted on it; None: it would not be, or must not be told."""
         if self.allow_unknown is None:
             return None
-        return self.inspect().problem(self.settings.chain, self.allow_unknown)
+        found = self.inspect()
+        if self.for_operator:
+            return found.problem(self.settings.chain, self.allow_unknown)
+        return _NOISE if found.is_noise(self.allow_unknown) else None
 
     def price(self) -> Loss:
         """Return what its release costs, under the mechanism for its length."""

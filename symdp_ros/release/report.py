@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from symdp_ros.errors import BudgetError, LogError, SymdpError
+from symdp_ros.errors import BudgetError, LedgerError, LogError, SymdpError
 from symdp_ros.ledger.overlap import Span
 from symdp_ros.logs import LogState, SkippedLog
 
 _T = TypeVar('_T')
 KINDS = ('released', 'already released', 'refused', 'failed')
+#: The code of a log that is refused for what it holds: its release would be noise.
+NOISE = 'noise'
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Outcome:
     :param kind: one of `KINDS`.
     :param length: its symbols, where known.
     :param reason: why it was not released. It may be answered and logged.
+    :param code: the same as one word for programs: `code_of` an error, or `NOISE`.
     :param span: the stamps of its first and last entry, where it was read.
     :param line: of the log, at which the problem is; for the operator alone, since it can be the
         position of a symbol.
@@ -38,6 +41,7 @@ class Outcome:
     length: int | None = None
     files: tuple[Path, ...] = ()
     reason: str = ''
+    code: str = ''
     span: Span | None = None
     line: int | None = None
 
@@ -69,37 +73,19 @@ class Report:
         return not (self.stopped or self.problems) and all(
             outcome.kind in KINDS[:2] for outcome in self.outcomes)
 
-    def counted(self) -> str:
-        """Return the counts in one line."""
-        return self._counts(lambda kind: '')
-
     def __str__(self) -> str:
-        def first(kind: str) -> str:
-            return _first_of([f'{outcome.log_id}: {outcome.reason}' for outcome in self.outcomes
-                              if outcome.kind == kind and outcome.reason]
-                             + [f'{log.name}: {log.reason}' for log in self.skipped
-                                if log.state.value == kind])
-
-        return self._counts(first) + ''.join(f'; {problem}' for problem in self.problems[:1])
-
-    def _counts(self, detail: Callable[[str], str]) -> str:
         counts = Counter(outcome.kind for outcome in self.outcomes)
-        parts = [f'{counts[kind]} {kind}{detail(kind)}' for kind in KINDS]
+        parts = [f'{counts[kind]} {kind}' for kind in KINDS]
         for state, number in Counter(log.state for log in self.skipped).items():
-            parts.append(f'{number} {state.value}{detail(state.value)}')
+            parts.append(f'{number} {state.value}')
         if self.stopped:
             parts.append('stopped before the rest')
         return ', '.join(parts)
 
 
-def _first_of(reasons: list[str]) -> str:
-    more = f'; and {len(reasons) - 1} more' if len(reasons) > 1 else ''
-    return f' ({reasons[0]}{more})' if reasons else ''
-
-
 def unusable(skipped: Iterable[SkippedLog]) -> list[Outcome]:
     """Return the outcomes of those logs that were skipped as unusable: they have failed."""
-    return [Outcome(log.name, 'failed', reason=log.reason) for log in skipped
+    return [Outcome(log.name, 'failed', reason=log.reason, code='log') for log in skipped
             if log.state is LogState.UNUSABLE]
 
 
@@ -111,15 +97,25 @@ def outcome_of(log_id: str, work: Callable[[], _T]) -> _T | Outcome:
     """
     try:
         return work()
-    except LogError as error:
-        return Outcome(log_id, 'failed', reason=error.reason, line=error.line)
-    except BudgetError as error:
-        return Outcome(log_id, 'refused', reason=str(error))
-    except SymdpError as error:
-        return Outcome(log_id, 'failed', reason=str(error))
-    except OSError as error:
-        return Outcome(log_id, 'failed', reason='the release directory cannot be written: '
-                                                f'{error.strerror}')
     except Exception as error:
-        return Outcome(log_id, 'failed', reason=f'an error of type {type(error).__name__}: '
-                                                'please report it')
+        kind, line = 'failed', None
+        if isinstance(error, LogError):
+            reason, line = error.reason, error.line
+        elif isinstance(error, SymdpError):
+            kind, reason = 'refused' if isinstance(error, BudgetError) else kind, str(error)
+        elif isinstance(error, OSError):
+            reason = f'the release directory cannot be written: {error.strerror}'
+        else:
+            reason = f'an error of type {type(error).__name__}: please report it'
+        return Outcome(log_id, kind, reason=reason, code=code_of(error), line=line)
+
+
+def code_of(error: Exception) -> str:
+    """Return an error as one word, for programs."""
+    if isinstance(error, BudgetError):
+        if error.limit is None:
+            return 'budget'
+        return 'subject_budget' if error.log_id is None else 'log_budget'
+    return next((code for kind, code in (
+        (LogError, 'log'), (LedgerError, 'ledger'), (SymdpError, 'settings'), (OSError, 'disk'))
+        if isinstance(error, kind)), 'internal')

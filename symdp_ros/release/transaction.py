@@ -25,7 +25,7 @@ from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.ledger.transaction import ChargeTransaction, NewCharge, Placed
 from symdp_ros.ledger.units import Loss
 from symdp_ros.release.outbox import digest_of, holds, Outbox
-from symdp_ros.release.report import Outcome, outcome_of
+from symdp_ros.release.report import NOISE, Outcome, outcome_of
 
 _SHOWN = 3  # subjects
 
@@ -271,7 +271,9 @@ class Publisher:
                            place.hand_out(source, earlier))
         planned = plan(source, earlier, ledger, stack)
         if planned.problem is not None:
-            return _outcome(source, 'failed', reason=planned.problem)
+            return _outcome(source, 'refused', reason=planned.problem, code=NOISE) \
+                if earlier is None else _outcome(source, 'failed', reason=planned.problem,
+                                                 code='log')
         if earlier is not None:
             return _outcome(source, 'already released', place.hand_out(source, earlier))
         assert planned.loss is not None
@@ -369,7 +371,7 @@ class Publisher:
             if not is_new:  # another process was faster
                 if self._compare and any(entry.content != new.content
                                          for new in prepared.new.values()):
-                    return _outcome(source, 'failed', reason=source.changed)
+                    return _outcome(source, 'failed', reason=source.changed, code='log')
                 return _outcome(source, 'already released', place.hand_out(source, entry))
             number = entry.number
         return _outcome(source, 'released', [self.outbox.publish(LedgerFile(number, *file, False))
@@ -395,9 +397,10 @@ def _named(problems: Mapping[str, str]) -> str:
     return '; '.join(first) + (f'; and {more} more' if more > 0 else '')
 
 
-def _outcome(source: Source, kind: str, files: Sequence[Path] = (), reason: str = '') -> Outcome:
+def _outcome(source: Source, kind: str, files: Sequence[Path] = (), reason: str = '',
+             code: str = '') -> Outcome:
     span = (source.logs or {}).get(source.log_id)
-    return Outcome(source.log_id, kind, source.length, tuple(files), reason, span)
+    return Outcome(source.log_id, kind, source.length, tuple(files), reason, code, span)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -188,7 +188,7 @@ def test_a_dry_run_of_an_archive(place):
         ('--sampling', 'period', '--period', '1')))])
 def test_too_many_unknown_symbols_are_refused_before_anything_is_charged(place, more):
     run = release(place, *LEDGER, *more)
-    assert run.returncode == 1 and '1 released' in run.stdout and '1 failed' in run.stdout
+    assert run.returncode == 1 and '1 released' in run.stdout and '1 refused' in run.stdout
     assert 'of the symbols name no state' in run.stdout and "did you mean 'gate'?" in run.stdout
     assert 'robot_1 has spent ε = 1, ' in run.stdout
     share = '0.5' if 'change' in more else '0.6'

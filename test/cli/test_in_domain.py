@@ -1,12 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp topics`, `symdp echo` and `symdp call`, over DDS, beside a privatizer and a service."""
+import os
+import subprocess
+import sys
 from threading import Thread
 
 from in_process import run_symdp, run_until
 import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed')
+
+#: The escape is of a control character, which must not reach the terminal as one.
+ANSWER = '{"code": "ok", "logs": ["ε\\u009b2J"]}'
 
 
 def symdp(world, command, *arguments, seconds=3):
@@ -58,6 +64,29 @@ def test_answers_of_triggers(world):
     good, bad = call('good'), call('/bad')
     assert good.returncode == 0 and '\x1b' not in good.stdout and good.stdout.startswith('two')
     assert (bad.returncode, bad.stdout) == (1, 'refused\n')
+
+
+@pytest.mark.parametrize('raw, expected', [
+    ([], '{\n  "code": "ok",\n  "logs": [\n    "ε\\x9b2J"\n  ]\n}\n'), (['--raw'], ANSWER + '\n')],
+    ids=['readable', 'raw'])
+def test_an_answer_in_json_on_a_terminal(world, raw, expected):
+    """In several lines, unless it is asked for as it came."""
+    from std_srvs.srv import Trigger
+
+    def answer(_, response):
+        response.success, response.message = True, ANSWER
+        return response
+
+    world.node.create_service(Trigger, '/json', answer)
+    terminal, theirs = os.openpty()
+    with subprocess.Popen([sys.executable, '-m', 'symdp_ros.cli.main', 'call', '/json', *raw,
+                           '--domain', str(world.domain), '--seconds', '60'],
+                          stdout=theirs) as process:
+        os.close(theirs)
+        world.wait_until(lambda: process.poll() is not None, 'the end of the call')
+    shown = os.read(terminal, 65_536).decode().replace('\r\n', '\n')
+    os.close(terminal)
+    assert (process.returncode, shown) == (0, expected)
 
 
 @pytest.mark.parametrize('command, name, problem', [

@@ -368,10 +368,11 @@ def test_what_would_be_noise_is_refused_and_not_charged(place):
     """Numbers, and nobody said which of them are states; the node refuses these settings live."""
     write_log(place / 'modes', ['1', '2', '3'] * 40, format='mcap', topic='region',
               message_type='std_msgs/msg/UInt8')
-    for more, said in ((), "no value of the field 'data', a uint8, names a state"), (
-            ('--symbol-map', '9=dock'), 'none of its symbols names a state'):
+    for more, kind, said in (
+            ((), 'failed', "no value of the field 'data', a uint8, names a state"),
+            (('--symbol-map', '9=dock'), 'refused', 'none of its symbols names a state')):
         run = release(place, *LEDGER, '--mechanism', 'causal', *more, logs=('modes',))
-        assert run.returncode == 1 and '1 failed' in run.stdout
+        assert run.returncode == 1 and f'1 {kind}' in run.stdout
         assert said in ' '.join(run.stdout.split()) and 'r1 has spent ε = 0' in run.stdout
     run = release(place, *LEDGER, '--mechanism', 'causal', '--symbol-map', '2=dock',
                   logs=('modes',))

@@ -627,11 +627,11 @@ def test_an_open_archive_tells_where_routes_begin(walks):
 def test_an_archive_of_which_nothing_is_known_is_refused(walks):
     walks.archive([(i, 'xyz') for i in range(30)])
     outcome = walks.release(allow_unknown=1)
-    assert outcome.kind == 'failed' and 'none of its symbols names a state' in outcome.reason
+    assert outcome.kind == 'refused' and 'none of its symbols names a state' in outcome.reason
     assert walks.spent() == 0 and walks.visible() == []
     walks.archive([*((i, 'xyz') for i in range(30)), (30, 'xa')])  # one symbol, the last of all
     outcome = walks.release(allow_unknown=0.97)
-    assert outcome.kind == 'failed' and '99 % of the symbols name no state' in outcome.reason
+    assert outcome.kind == 'refused' and '99 % of the symbols name no state' in outcome.reason
     assert walks.spent() == 0
     assert walks.release(allow_unknown=1).kind == 'released'
     assert lengths(walks.read()) == [*((i, 3) for i in range(30)), (30, 2)]

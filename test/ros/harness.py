@@ -380,7 +380,7 @@ class World:
         """Call a service (Trigger) once its node has compiled its loops; return the response."""
         def answer():
             response = self.call(Trigger, name, Trigger.Request())
-            return None if response.message.startswith('starting: ') else response
+            return None if 'starting: ' in response.message[:50] else response
 
         return self.wait_until(answer, f'an answer of {name} that is not "starting"')
 

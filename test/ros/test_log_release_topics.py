@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The node `log_release` with kept topics: no answer or log depends on what a recording holds."""
+import json
+
 from patrol_bags import patrol, read_bag, write_bag
 
 PATROL = list('abbc' * 4)
@@ -28,8 +30,9 @@ def test_kept_topics(world, tmp_path, chain_file):
     run.wait_for('active')
     assert 'kept topics: /battery_state, /name: ε does not cover them' in run.log
     answer = world.trigger('/log_release/release')
-    assert answer.success and answer.message == (
-        '3 released, 0 already released, 0 refused, 0 failed')
+    assert answer.success and [
+        (log['log'], log['releases']) for log in json.loads(answer.message)['logs']] == [
+        ('one', ['one.private']), ('six', ['six.private']), ('two', ['two.private'])]
     kept = {path.name: read_bag(path)[1].keys() - {'/region'} for path in released(tmp_path)}
     assert kept == {'one.private': {'/name', '/battery_state'}, 'two.private': set(),
                     'six.private': {'/battery_state'}}

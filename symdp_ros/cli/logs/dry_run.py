@@ -78,7 +78,7 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
         for log in logs:
             counted = account.counted
             source: LogSource | ArchiveSource = (
-                LogSource(settings, log, priced, moves, allow_unknown)
+                LogSource(settings, log, priced, moves, allow_unknown, for_operator=True)
                 if settings.archive is None else
                 ArchiveSource(settings, log, priced, moves, allow_unknown, charging.subject,
                               bool(ledger)))
@@ -147,7 +147,8 @@ def _planned(source: LogSource | ArchiveSource, ledger: Ledger | None, account: 
         if source.found is None:
             source.inspect()
     if planned.problem is not None:
-        return Outcome(log_id, 'failed', reason=planned.problem)
+        return Outcome(log_id, 'refused' if earlier is None else 'failed',
+                       reason=planned.problem)
     if planned.loss is None:
         return Outcome(log_id, 'already released', reason='costs nothing')
     if source.losses is not None:

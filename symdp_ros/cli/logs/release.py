@@ -181,7 +181,7 @@ def _logs_release(options, settings, output):
         outcomes = []
         try:
             with Releaser(settings, output, rewrite_missing=True,
-                          allow_unknown=options.allow_unknown, tell_changes=True,
+                          allow_unknown=options.allow_unknown, for_operator=True,
                           mechanisms=Mechanisms(settings, on_choice=on_choice),
                           on_topics=lambda log, found: topics.append((log.id, found)),
                           program=f'symdp_ros {__version__}',
@@ -196,7 +196,7 @@ def _logs_release(options, settings, output):
                 return releaser.release_all(logs, on_outcome=on_outcome, skipped=skipped)
         except KeyboardInterrupt:
             _print_message(f'interrupted after {len(outcomes)} of {len(logs)} logs: '
-                           f'{Report(tuple(outcomes)).counted()}. What is released stays; the '
+                           f'{Report(tuple(outcomes))}. What is released stays; the '
                            'same command goes on with the others')
             raise
 
@@ -297,7 +297,7 @@ def _print(report, settings, account, choices, ledger):
         table.add_row(log.name, '', 'skipped', log.reason)
     console = Console(highlight=False, markup=False)
     console.print(table)
-    console.print(f'{report.counted()}; {settings.privacy_text}', soft_wrap=True)
+    console.print(f'{report}; {settings.privacy_text}', soft_wrap=True)
     console.print(settings.mechanism.text(settings.chain), soft_wrap=True)
     for sentence in filter(None, (_overlap(report, settings), *choices,
                                   single_moves(settings.chain))):
