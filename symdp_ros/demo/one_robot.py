@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demo of one robot: a patrol, its privatizer, and a release as a log."""
 from itertools import zip_longest
+import json
 import os
 import tempfile
 import time
@@ -96,7 +97,7 @@ def _release(observer, work, parameters, true):
 
 
 def _call(observer, name, process):
-    """Return the answer of a service (Trigger)."""
+    """Return the sentence that a service (Trigger) answers with."""
     from std_srvs.srv import Trigger
 
     client = observer.nodes['region'].create_client(Trigger, name)
@@ -106,9 +107,9 @@ def _call(observer, name, process):
     while True:
         answer = client.call_async(Trigger.Request())
         observer.wait(answer.done, process)
-        message = answer.result().message
-        if not message.startswith('starting: ') or time.monotonic() > until:
-            return message
+        found = json.loads(answer.result().message)
+        if found['code'] != 'starting' or time.monotonic() > until:
+            return found['summary']
         observer.spin(0.5, process)  # it compiles its loops
 
 
