@@ -366,6 +366,8 @@ class OutputKind:
     :param type: of the messages; '': that of `output_type`.
     :param needs_positions: whether the map must have a position of every state.
     :param of_privatizer: whether it is one of the privatizer alone.
+    :param setting: the option with which it is published, whatever the `outputs`; the node itself
+        makes it. '': it is one of the `outputs`.
     """
 
     meaning: str
@@ -373,9 +375,11 @@ class OutputKind:
     type: str = ''  # noqa: A003 (of this class alone)
     needs_positions: bool = False
     of_privatizer: bool = False
+    setting: str = ''
 
 
 #: What can be published for each region: a new output is one more module, and one more line here.
+#: Topics, arguments of launch files, keys of fleet files and rules of isolation are made from it.
 OUTPUT_KINDS = {
     'string': OutputKind('its name', '{}'),
     'pose': OutputKind('its position', 'the position of {}',
@@ -386,10 +390,13 @@ OUTPUT_KINDS = {
                          'where the robot was at the time of {}',
                          'diagnostic_msgs/msg/DiagnosticStatus', of_privatizer=True),
     'custom': OutputKind('a message of output_type', '{} in output_template'),
+    'zone': OutputKind('its zone', 'the zone of {}', 'std_msgs/msg/String', of_privatizer=True,
+                       setting='zones_file'),
 }
 
 
-def _outputs(kinds: Mapping[str, OutputKind], **more: Any) -> Option:
+def _outputs(all_kinds: Mapping[str, OutputKind], **more: Any) -> Option:
+    kinds = {name: kind for name, kind in all_kinds.items() if not kind.setting}
     return Option('outputs', list, ['string'],
                   'what is published for each region. '
                   + '; '.join(f'{name}: {kind.meaning}' for name, kind in kinds.items()),
@@ -466,8 +473,8 @@ _PRIVATE_REGION = Option(
 
 def _placed_topics(prefix: str, what: str) -> tuple[Option, ...]:
     return tuple(Option(output_topic(prefix, name), str, output_topic(prefix, name),
-                        f'goes out, with outputs: {name}: {kind.topic_meaning.format(what)} '
-                        f'({kind.type or "output_type"})')
+                        f'goes out, with {kind.setting or f"outputs: {name}"}: '
+                        f'{kind.topic_meaning.format(what)} ({kind.type or "output_type"})')
                  for name, kind in OUTPUT_KINDS.items()
                  if name != 'string' and (prefix == 'private' or not kind.of_privatizer))
 
@@ -477,9 +484,20 @@ def output_topic(prefix: str, output: str) -> str:
     return f'{prefix}_region' if output == 'string' else f'{prefix}_{output}'
 
 
+def private_topics(values: Mapping[str, Any]) -> dict[str, str]:
+    """
+    Return the topics that a `privatizer` publishes, before remapping, and their types.
+
+    :param values: of all its options.
+    """
+    published = [*values['outputs'], *(name for name, kind in OUTPUT_KINDS.items()
+                                       if kind.setting and values[kind.setting])]
+    return {output_topic('private', name): message_type_of(name, values) for name in published}
+
+
 def message_type_of(output: str, values: Mapping[str, Any]) -> str:
     """
-    Return the message type of one of the `outputs`.
+    Return the message type of one of `OUTPUT_KINDS`.
 
     :param values: of `OUTPUT_OPTIONS`. With custom among them, output_type is its type alone.
     """
