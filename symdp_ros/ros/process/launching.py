@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What the launch files of this package have in common; needs launch_ros."""
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -148,11 +148,11 @@ def _restore(context: LaunchContext, passed: Passed) -> None:
     context.launch_configurations.update(passed.before | kept)
 
 
-def _check_names(file: str, passed: Passed, known: Sequence[str]) -> None:
+def _check_names(file: str, passed: Passed, known: Collection[str]) -> None:
     """Refuse names that are probably mistyped; log the others, and what is not taken."""
     log = get_logger('symdp_ros')
     for name in passed.arguments.keys() - {*known, *_OF_LAUNCH}:
-        close = get_close_matches(name, known, 1, 0.8)
+        close = get_close_matches(name, [*known], 1, 0.8)
         # As the node does: a longer name, such as period_ms, may be meant for something else.
         if close and not name.startswith(close[0]) and name not in _OF_ANY_FILE:
             raise ConfigurationError(f'there is no argument {name}: did you mean {close[0]}?')
