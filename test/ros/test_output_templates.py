@@ -71,7 +71,8 @@ def test_messages_within_messages_and_the_header():
     ('{data: !!bool maybe}', Bool, 'line 1: data must be true or false'),
     ('{data: &a [*a]}', Int16MultiArray, 'line 1: the alias *a stands there'),
     ('{data: {? [1] : 2}}', String, 'must be a name'),
-    ('!!python/object/apply:os.system [ls]', String, 'the tag !!python/object/apply:os.system stands there'),
+    ('!!python/object/apply:os.system [ls]', String,
+     'the tag !!python/object/apply:os.system stands there'),
 ])
 def test_what_does_not_fit_is_refused(text, kind, problem):
     with pytest.raises(ConfigurationError) as caught:
