@@ -6,4 +6,4 @@ from symdp_ros.ros.process.launching import fleet_description
 
 def generate_launch_description():
     """Declare the fleet file and how to run it as arguments."""
-    return fleet_description(__file__)
+    return fleet_description()

@@ -6,4 +6,4 @@ from symdp_ros.ros.process.launching import launch_description
 
 def generate_launch_description():
     """Declare every parameter and topic as an argument; an empty one is left to params_file."""
-    return launch_description('privatizer', __file__)
+    return launch_description('privatizer')

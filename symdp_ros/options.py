@@ -369,15 +369,19 @@ class OutputKind:
     :param topic_meaning: what the topic shows; {} is whose region.
     :param type: of the messages; '': that of `output_type`.
     :param needs_positions: whether the map must have a position of every state.
+    :param setting: the option with which it is published, whatever the `outputs`; the node itself
+        makes it. '': it is one of the `outputs`.
     """
 
     meaning: str
     topic_meaning: str
     type: str = ''  # noqa: A003 (of this class alone)
     needs_positions: bool = False
+    setting: str = ''
 
 
 #: What can be published for each region: a new output is one more module, and one more line here.
+#: Topics, arguments of launch files, keys of fleet files and rules of isolation are made from it.
 OUTPUT_KINDS = {
     'string': OutputKind('its name', '{}'),
     'pose': OutputKind('its position', 'the position of {}',
@@ -388,13 +392,16 @@ OUTPUT_KINDS = {
                          'where the robot was at the time of {}',
                          'diagnostic_msgs/msg/DiagnosticStatus'),
     'custom': OutputKind('a message of output_type', '{} in output_template'),
+    'zone': OutputKind('its zone', 'the zone of {}', 'std_msgs/msg/String',
+                       setting='zones_file'),
 }
 
 
+_CHOSEN = {name: kind for name, kind in OUTPUT_KINDS.items() if not kind.setting}
 OUTPUTS = Option('outputs', list, ['string'],
                  'what is published for each region. '
-                 + '; '.join(f'{name}: {kind.meaning}' for name, kind in OUTPUT_KINDS.items()),
-                 choices=tuple(OUTPUT_KINDS))
+                 + '; '.join(f'{name}: {kind.meaning}' for name, kind in _CHOSEN.items()),
+                 choices=tuple(_CHOSEN))
 OUTPUT_TYPE = Option('output_type', str, 'std_msgs/msg/String',
                      'type of the private topic: its field data is a string or an integer; with '
                      'custom among the outputs, the type that output_template fills', unit='type')
@@ -457,8 +464,8 @@ _PRIVATE_REGION = Option(
 
 def _placed_topics(prefix: str, what: str) -> tuple[Option, ...]:
     return tuple(Option(output_topic(prefix, name), str, output_topic(prefix, name),
-                        f'goes out, with outputs: {name}: {kind.topic_meaning.format(what)} '
-                        f'({kind.type or "output_type"})')
+                        f'goes out, with {kind.setting or f"outputs: {name}"}: '
+                        f'{kind.topic_meaning.format(what)} ({kind.type or "output_type"})')
                  for name, kind in OUTPUT_KINDS.items() if name != 'string')
 
 
@@ -467,9 +474,20 @@ def output_topic(prefix: str, output: str) -> str:
     return f'{prefix}_region' if output == 'string' else f'{prefix}_{output}'
 
 
+def private_topics(values: Mapping[str, Any]) -> dict[str, str]:
+    """
+    Return the topics that a `privatizer` publishes, before remapping, and their types.
+
+    :param values: of all its options.
+    """
+    published = [*values['outputs'], *(name for name, kind in OUTPUT_KINDS.items()
+                                       if kind.setting and values[kind.setting])]
+    return {output_topic('private', name): message_type_of(name, values) for name in published}
+
+
 def message_type_of(output: str, values: Mapping[str, Any]) -> str:
     """
-    Return the message type of one of the `outputs`.
+    Return the message type of one of `OUTPUT_KINDS`.
 
     :param values: of `OUTPUT_OPTIONS`. With custom among them, output_type is its type alone.
     """

@@ -8,19 +8,21 @@ for are ignored. Bounds far above those of real maps, as a small file could othe
 memory: a file has at most 5,000,000 keys and values; what is read of it has at most 2,000,000
 entries of lists and maps, those that an alias repeats counted each time; a name has at most 1,000
 characters; lists are nested at most 50 deep. Maps of other tools hold aliases and tags. What is
-written for this package alone (fleet files, templates, lists of arguments) is plain: it has
-neither.
+written for this package alone (fleet files, templates, lists of arguments) is plain: it has no
+alias, and no tags but those that parameter files of ROS have, `!!str`, `!!int`, `!!float` and
+`!!bool`.
 """
 from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
-from symdp_ros.errors import ChainError
+from symdp_ros.errors import ChainError, printable
 from symdp_ros.files.text_file import FilePath, read_map_text
 import yaml
 
 TAG = 'tag:yaml.org,2002:'
 _TEXT = tuple(TAG + kind for kind in ('str', 'int', 'float', 'bool', 'timestamp'))
+_PLAIN_TAGS = {f'{TAG}{kind}': f'!!{kind}' for kind in ('str', 'int', 'float', 'bool')}
 _MOST_NODES = 5_000_000
 _MOST_ENTRIES = 2_000_000
 _LONGEST_NAME = 1000
@@ -34,7 +36,7 @@ def compose_yaml(path: FilePath, *, plain: bool = False) -> yaml.Node:
     """
     Return the YAML node graph of a file; an alias is the node that it repeats.
 
-    :param plain: refuse aliases and explicit tags.
+    :param plain: refuse aliases, and explicit tags but `!!str`, `!!int`, `!!float` and `!!bool`.
     :raises ChainError: the file cannot be read, is not YAML, or exceeds a bound of this module.
     """
     return _composed(read_map_text(path), str(path), plain)
@@ -45,7 +47,7 @@ def yaml_value(text: str, source: str) -> Any:
     Return what plain YAML says: texts, numbers, true or false, None, lists and maps of them.
 
     :param source: what the text is, for messages.
-    :raises ChainError: it is not YAML, holds an alias or a tag, or exceeds a bound.
+    :raises ChainError: it is not YAML, is not plain, or exceeds a bound.
     """
     return YamlReader(source).value(_composed(text, source, True), 'it')
 
@@ -71,9 +73,15 @@ def _check_events(text: str, source: str, plain: bool) -> None:
     # process on a file that is nested deeply.
     depth = nodes = 0
     for event in yaml.parse(text, Loader=_Loader):
-        if plain and (isinstance(event, yaml.AliasEvent) or getattr(event, 'tag', None)):
-            raise ChainError('an alias (*name) or a tag (!name) stands there: write the value '
+        if plain and isinstance(event, yaml.AliasEvent):
+            raise ChainError(f'the alias *{printable(event.anchor)} stands there: write the value '
                              'itself', path=source, line=event.start_mark.line + 1)
+        tag = getattr(event, 'tag', None)
+        if plain and tag and tag not in _PLAIN_TAGS:
+            shown = printable(tag.replace(TAG, '!!', 1))
+            raise ChainError(f'the tag {shown} stands there: write the value itself; the tags '
+                             f'{", ".join(_PLAIN_TAGS.values())} are known',
+                             path=source, line=event.start_mark.line + 1)
         nodes += isinstance(event, yaml.NodeEvent)
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
@@ -209,9 +217,10 @@ class YamlReader:
             if len(node.value) <= _LONGEST_NUMBER:
                 found: int | float | bool = _Constructor().construct_object(node)
                 return found
-        except ValueError:  # such as 0b_
+        except (ValueError, LookupError):  # such as 0b_, !!bool maybe, !!int ''
             pass
-        raise self.error(node, f'{what} is a number that cannot be read: quote it if it is a text')
+        raise self.error(node, f'{what} must be true or false' if node.tag == f'{TAG}bool' else
+                         f'{what} is a number that cannot be read: quote it if it is a text')
 
     def is_null(self, node: yaml.Node) -> bool:
         """Return whether there is no value."""

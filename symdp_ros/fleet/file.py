@@ -28,9 +28,8 @@ from symdp_ros.files.resources import share_directory
 from symdp_ros.files.text_file import FilePath
 from symdp_ros.files.yaml_reader import compose_yaml, TAG, YamlReader
 from symdp_ros.maps.zones import LEVELS
-from symdp_ros.options import (INPUT, LARGEST_INTEGER, LEDGER_FILE, message_type_of, Option,
-                               OUTPUT_DOMAIN, OUTPUT_OPTIONS, output_topic, PARAMETERS,
-                               SUBJECT_BUDGET, TOPICS, USE_SIM_TIME)
+from symdp_ros.options import (INPUT, LARGEST_INTEGER, LEDGER_FILE, Option, OUTPUT_DOMAIN,
+                               PARAMETERS, private_topics, SUBJECT_BUDGET, TOPICS, USE_SIM_TIME)
 import yaml
 
 _NODE = 'privatizer'
@@ -80,9 +79,8 @@ class Robot:
     @property
     def private_topics(self) -> list[tuple[str, str]]:
         """Return the topics that its `privatizer` publishes, and their types."""
-        values = {option.name: self._value(option) for option in OUTPUT_OPTIONS}
-        return [(self.topic(output_topic('private', output)), message_type_of(output, values))
-                for output in dict.fromkeys(values['outputs'])]
+        values = {option.name: self._value(option) for option in PARAMETERS[_NODE]}
+        return [(self.topic(topic), kind) for topic, kind in private_topics(values).items()]
 
     @property
     def output_domain(self) -> int | None:
@@ -115,19 +113,24 @@ class Fleet:
                                          ) from None
 
 
-def read_fleet(path: FilePath, domain: int | None = None) -> Fleet:
+def read_fleet(path: FilePath, domain: int | None = None,
+               overrides: Mapping[str, Any] | None = None) -> Fleet:
     """
     Read a fleet file.
 
     :param domain: the ROS domain of robots for which the file names none, where it is known.
+    :param overrides: parameters of every robot, whatever the file says.
     :raises ConfigurationError: with file and line: it cannot be read, a key is unknown, a value
         is wrong, a required one is missing, two robots publish or store in the same place, or
         something private would be published where a region is read.
     """
     try:
-        return _Reader(path).fleet(compose_yaml(path, plain=True), domain)
+        fleet = _Reader(path).fleet(compose_yaml(path, plain=True), domain)
     except ChainError as error:
         raise ConfigurationError(error.reason, path=error.path, line=error.line) from None
+    return replace(fleet, robots={
+        name: replace(robot, parameters={**robot.parameters, **(overrides or {})})
+        for name, robot in fleet.robots.items()})
 
 
 class _Reader(YamlReader):

@@ -32,7 +32,7 @@ from symdp_ros.files.text_file import read_map_text
 from symdp_ros.fleet.file import read_fleet, Robot
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.nodes.privatizer import choose_live, mechanism_settings, Privatizer
-from symdp_ros.options import PARAMETERS
+from symdp_ros.options import PARAMETERS, USE_SIM_TIME
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.queues import CALLS
 from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
@@ -40,7 +40,7 @@ from symdp_ros.ros.live.late_answers import LateAnswers
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.process.output_domain import context_of
 from symdp_ros.ros.process.spinning import run, stop_requested
-from symdp_ros.ros.rclpy_private import leave_graph, lifecycle_state
+from symdp_ros.ros.rclpy_private import leave_graph, lifecycle_state, overrides_of
 from symdp_ros.words.live_memory import LiveMemories
 from symdp_ros.words.sampling_settings import SamplingSettings
 
@@ -189,7 +189,9 @@ class FleetNode(Node):
 
     def _read(self) -> dict[str, Robot]:
         domain = self.context.get_domain_id()
-        fleet = read_fleet(resolve_path(self._settings['fleet']), domain)
+        time = {name: value for name, value in overrides_of(self).items()
+                if name == USE_SIM_TIME.name and isinstance(value, bool)}
+        fleet = read_fleet(resolve_path(self._settings['fleet']), domain, overrides=time)
         for robot in fleet.robots.values():
             if robot.parameters.get('output_domain') == domain:
                 raise ConfigurationError(

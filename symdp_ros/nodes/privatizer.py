@@ -21,7 +21,7 @@ from symdp_ros.maps.reports import protection
 from symdp_ros.maps.zones import zones_sentences
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.options import OUTPUT_DOMAIN, output_topic
+from symdp_ros.options import OUTPUT_DOMAIN, output_topic, private_topics
 from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.topic_claim import TopicClaim
@@ -54,7 +54,7 @@ _PROTECTS = {
     'period': 'sampling: period: one symbol every {period:g} s, whatever comes in. The times '
               'reveal nothing; one change of {period:g} s costs ε/k',
 }
-_ZONE_TOPIC = 'private_zone'
+_ZONE_TOPIC = output_topic('private', 'zone')
 _QUEUE = 1000  # messages kept for slow and late readers
 
 
@@ -79,15 +79,15 @@ class Privatizer(ManagedNode):
     Publishes, for each sensitive region, a private one that the chain allows.
 
     Subscribes: `region`, or `pose` with `input: pose` (`message_type`); publishes:
-    `private_region` (`output_type`), latched, and the other `outputs` (`ros.outputs`), in
-    `output_domain`, if that is set; `/diagnostics` at 1 Hz. Parameters: `options.PARAMETERS`. The
-    word goes on while the process runs, over every transition, and with `state_file` over
-    restarts; no transition has a region drawn twice (`words.live_sampling`). After a restart with
-    `state_file` the last private region is published once more, without a draw, so that late
-    subscribers of the latched topic see it; with several regions for each symbol, the next comes.
-    With `delay`, the private region of a symbol leaves with a later one; what is held back when
-    the node is deactivated leaves when it is active again. Nothing but the outputs depends on what
-    comes in.
+    `private_region` (`output_type`), latched, the other `outputs` (`ros.outputs`), and with
+    `zones_file` `private_zone`, in `output_domain`, if that is set; `/diagnostics` at 1 Hz.
+    Parameters: `options.PARAMETERS`. The word goes on while the process runs, over every
+    transition, and with `state_file` over restarts; no transition has a region drawn twice
+    (`words.live_sampling`). After a restart with `state_file` the last private region is
+    published once more, without a draw, so that late subscribers of the latched topic see it;
+    with several regions for each symbol, the next comes. With `delay`, the private region of a
+    symbol leaves with a later one; what is held back when the node is deactivated leaves when
+    it is active again. Nothing but the outputs depends on what comes in.
 
     :param memories: of all such nodes of the process: a node that takes the place of another goes
         on where that one was.
@@ -180,6 +180,8 @@ class Privatizer(ManagedNode):
         self._diagnostics.activate(self._subscription)
         self.get_logger().info(
             f'active: reads {self._input.description}, publishes {self._outputs.topics}'
+            + ('' if self._zones is None else
+               f', {self._zones.topic_name} (std_msgs/msg/String)')
             + ('' if self._outer_node is None else
                f' in ROS domain {self._output_domain}, and nothing else there')
             + ('; waits for a publisher' if self._subscription and not self._subscription.count
@@ -229,10 +231,7 @@ class Privatizer(ManagedNode):
 
     @property
     def _published(self):
-        topics = [output_topic('private', name)
-                  for name in dict.fromkeys(self.settings['outputs'])]
-        zones = [_ZONE_TOPIC] if self.settings['zones_file'] else []
-        return [*map(self.resolve_topic_name, topics + zones)]
+        return [*map(self.resolve_topic_name, private_topics(self.settings))]
 
     @property
     def _delay(self):

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 CHAIN = ROOT / 'config' / 'depot.geojson'
+CLINIC = ROOT / 'config' / 'clinic.regions.yaml'
 FLEET = f"""
 fleet_domain: 50
 defaults: {{chain_file: {CHAIN}, initial_state: '0', epsilon: 1.0}}
@@ -19,6 +20,8 @@ robots:
   tb3: {{domain: 43, policy: adaptive, outputs: [string, belief], parameter_services: true}}
   tb4: {{domain: 44, outputs: [string, custom], output_type: std_msgs/msg/Int16MultiArray,
         output_template: '{{data: [1]}}'}}
+  tb5: {{domain: 45, chain_file: {CLINIC}, initial_state: '', self_loops: true,
+        zones_file: {CLINIC}}}
 """
 STRING = 'std_msgs/msg/String'
 #: What the privatizers of FLEET publish.
@@ -31,9 +34,10 @@ PRIVATE = {
             '/tb3/private_belief': 'diagnostic_msgs/msg/DiagnosticStatus'},
     'tb4': {'/tb4/private_region': STRING, '/tb4/private_custom':
             'std_msgs/msg/Int16MultiArray'},
+    'tb5': {'/tb5/private_region': STRING, '/tb5/private_zone': STRING},
 }
 RAW = {'tb1': '/route/_action/feedback', 'tb2': '/amcl_pose', 'tb3': '/tb3/region',
-       'tb4': '/tb4/region'}
+       'tb4': '/tb4/region', 'tb5': '/tb5/region'}
 ALL = {topic: kind for topics in PRIVATE.values() for topic, kind in topics.items()}
 
 
@@ -95,7 +99,7 @@ def test_only_the_privatizer_may_subscribe_to_the_raw_topic(tmp_path):
     assert '/tb4/privatizer/get_parameters' not in rules['/tb4/privatizer']['reply']
     assert ('ROS_DOMAIN_ID=41 ros2 security create_permission KEYSTORE /tb1/privatizer '
             f'{tmp_path}/out/policy.xml\n') in run.stdout
-    assert 'Note: tb1, tb2, tb3, tb4: with output_domain' in run.stdout
+    assert 'Note: tb1, tb2, tb3, tb4, tb5: with output_domain' in run.stdout
 
 
 def test_tf_as_input(tmp_path):
@@ -139,11 +143,12 @@ def test_a_zenoh_bridge_for_each_domain(tmp_path):
         'domain: 44, ', ''))
     assert run.returncode == 0
     assert [zenoh_allows(files[f'zenoh-bridge-ros2dds.{name}.json5']) for name in (
-        'domain-41', 'domain-42', 'domain-43', 'robots')] == [
+        'domain-41', 'domain-42', 'domain-43', 'robots', 'domain-45')] == [
         ({'domain': 41}, {'publishers': list(PRIVATE['tb1'])}),
         ({'domain': 42}, {'publishers': list(PRIVATE['tb2'])}),
         ({'domain': 43}, {'publishers': list(PRIVATE['tb3'])}),
-        ({}, {'publishers': list(PRIVATE['tb4'])})]
+        ({}, {'publishers': list(PRIVATE['tb4'])}),
+        ({'domain': 45}, {'publishers': list(PRIVATE['tb5'])})]
 
 
 def bridged(text: str) -> dict:
@@ -167,19 +172,19 @@ def expected(domains, to):
 def test_domain_bridge_carries_private_topics_alone(tmp_path):
     run, files = isolate(tmp_path, 'domain-bridge')
     assert run.returncode == 0 and list(files) == ['domain_bridge.to-50.yaml']
-    assert bridged(files['domain_bridge.to-50.yaml']) == expected((41, 42, 43, 44), 50)
+    assert bridged(files['domain_bridge.to-50.yaml']) == expected((41, 42, 43, 44, 45), 50)
 
 
 def test_domain_bridge_to_another_domain(tmp_path):
     run, files = isolate(tmp_path, 'domain-bridge', FLEET, '--to-domain', 60)
     assert run.returncode == 0
-    assert bridged(files['domain_bridge.to-60.yaml']) == expected((50,) * 4, 60)
+    assert bridged(files['domain_bridge.to-60.yaml']) == expected((50,) * 5, 60)
 
 
 def test_domain_bridge_without_an_output_domain(tmp_path):
     run, files = isolate(tmp_path, 'domain-bridge', FLEET.replace('fleet_domain: 50', ''),
                          '--to-domain', 60)
-    assert bridged(files['domain_bridge.to-60.yaml']) == expected((41, 42, 43, 44), 60)
+    assert bridged(files['domain_bridge.to-60.yaml']) == expected((41, 42, 43, 44, 45), 60)
 
 
 @pytest.mark.parametrize('change, arguments', [
@@ -233,6 +238,8 @@ def test_the_example_of_this_package(tmp_path):
 @pytest.mark.parametrize('parameters', [
     {'policy': 'adaptive', 'outputs': "['string','belief']", 'parameter_services': 'false'},
     pytest.param({'outputs': "['string','pose','markers']"}, marks=pytest.mark.thorough),
+    {'chain_file': str(CLINIC), 'self_loops': 'true', 'zones_file': str(CLINIC),
+     'initial_state': "''"},
     {'outputs': "['custom']", 'output_type': 'std_msgs/msg/Int16MultiArray',
      'output_template': '\'{data: [1, "{region}"]}\''}], ids=str)
 def test_a_real_privatizer_has_no_topic_or_service_that_is_not_allowed(

@@ -102,6 +102,22 @@ def test_the_sample_is_a_fleet():
     assert {robot.parameters['output_domain'] for robot in robots.values()} == {50}
 
 
+def test_the_tags_of_parameter_files_say_what_a_value_is(tmp_path):
+    """As ROS 2 Lyrical recommends."""
+    robot = robots_of(tmp_path, DEFAULTS + """robots:
+  !!str tb1: {initial_state: !!str 08, epsilon: !!float 0.5, adjacency: !!int "3",
+              self_loops: !!bool yes, where: [!!str 1]}""")['tb1']
+    assert robot.parameters == {
+        'chain_file': str(tmp_path / 'a.chain.yaml'), 'initial_state': '08', 'epsilon': 0.5,
+        'adjacency': 3, 'self_loops': True, 'where': ['1'], 'parameter_services': False}
+
+
+def test_overrides_go_before_what_the_file_says(tmp_path):
+    fleet_of(tmp_path, DEFAULTS + 'robots: {tb1: {use_sim_time: false}, tb2: }')
+    robots = read_fleet(tmp_path / 'fleet.yaml', overrides={'use_sim_time': True}).robots
+    assert all(robot.parameters['use_sim_time'] is True for robot in robots.values())
+
+
 def test_qos_overrides_are_parameters_too(tmp_path):
     key = 'qos_overrides./tb1/region.subscription.reliability'
     robots = robots_of(tmp_path, DEFAULTS + f'robots: {{tb1: {{{key}: best_effort}}}}')
@@ -127,11 +143,20 @@ def test_qos_overrides_are_parameters_too(tmp_path):
     (DEFAULTS + 'robots: {a: {no_region: [1]}}', 2, 'a list of strings'),
     (DEFAULTS + 'robots: {a: {no_region: [[x]]}}', 2, 'a list of strings'),
     (DEFAULTS + 'robots: {a: {where: {b: c}}}', 2, 'where must have a value'),
-    (DEFAULTS + 'robots: {a: {field: !!python/name:os.system x}}', 2, 'a tag (!name) stands'),
-    (DEFAULTS + 'robots: {a: {self_loops: !!bool maybe}}', 2, 'write the value itself'),
+    (DEFAULTS + 'robots: {a: {field: !!python/name:os.system x}}', 2,
+     'the tag !!python/name:os.system stands'),
     (DEFAULTS + 'robots: {a: {subject: !!timestamp foo}}', 2, 'write the value itself'),
-    (DEFAULTS + 'robots: {a: {adjacency: !!int ""}}', 2, 'write the value itself'),
-    (DEFAULTS + 'robots: {a: {where: &a [*a]}}', 2, 'an alias (*name)'),
+    (DEFAULTS + 'robots: {a: {where: &a [*a]}}', 2, 'the alias *a stands there'),
+    (DEFAULTS + 'robots: {a: !!map {}}', 2, 'the tag !!map stands there: write the value itself; '
+     'the tags !!str, !!int, !!float, !!bool are known'),
+    (DEFAULTS + 'robots: {a: {epsilon: !!null 1}}', 2, 'the tag !!null stands there'),
+    (DEFAULTS + 'robots: {a: {chain_file: !include x}}', 2, 'the tag !include stands there'),
+    (DEFAULTS + 'robots: {a: {self_loops: !!bool maybe}}', 2, 'self_loops must be true or false'),
+    (DEFAULTS + 'robots: {a: {epsilon: !!float x}}', 2, 'epsilon is a number that cannot be read'),
+    (DEFAULTS + "robots: {a: {epsilon: !!int ''}}", 2, 'epsilon is a number that cannot be read'),
+    (DEFAULTS + 'robots: {a: {epsilon: !!bool true}}', 2, 'it must be a number'),
+    (DEFAULTS + 'robots: {a: {where: !!str [x]}}', 2, 'where must be a list'),
+    (DEFAULTS + 'robots: {a: !!str {epsilon: 1}}', 2, 'a must be a map'),
     (DEFAULTS + f'robots: {{a: {{adjacency: 1{"0" * 100}}}}}', 2, 'a number that cannot be read'),
     (DEFAULTS + 'robots: {a: {adjacency: 0b_}}', 2, 'adjacency is a number that cannot be read'),
     (DEFAULTS + 'robots: {a: {preset: nav_route}}', 2,

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from harness import free_domain, PATIENCE
+from harness import free_domain, PATIENCE, rclpy
 import pytest
 from symdp_ros.options import LAUNCH, PARAMETERS, TOPICS
 
@@ -53,7 +53,7 @@ def test_show_args(node):
         ['ros2', 'launch', str(ROOT / 'launch' / f'{node}.launch.py'), '--show-args'],
         capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    expected = names_of(node) if node in NODES else {'chain_file', 'epsilon'}
+    expected = names_of(node if node in NODES else 'privatizer')
     assert {f"'{name}':" for name in expected} <= set(done.stdout.split())
 
 
@@ -188,7 +188,6 @@ def test_the_status_is_1_where_the_node_fails(launched):
     ('no_region:=[]', 'no_region:=[]: ROS passes no empty list to a node'),
     ('no_region:=[[', "no_region is the string '[[': it must be a list of strings"),
     ('outputs:=[strings]', "outputs names 'strings': each must be one of string, pose"),
-    ('epsilom:=2', 'has no argument epsilom: did you mean epsilon?'),
     ('zzz:=2', 'has no argument zzz: it has no effect')])
 def test_an_argument_that_is_wrong_is_named(launched, argument, said):
     process, log = launched('privatizer.launch.py', f'chain_file:={ROOT}/config/depot.geojson',
@@ -222,6 +221,7 @@ PYTHON_INCLUDES = """
 from launch import LaunchDescription
 from launch.actions import (DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction,
                             SetLaunchConfiguration)
+from launch.substitutions import LaunchConfiguration
 
 FILE = {folder!r} + '/privatizer.launch.py'
 
@@ -241,9 +241,10 @@ def generate_launch_description():
         DeclareLaunchArgument('policy', default_value='paper'),
         SetLaunchConfiguration('private_region', 'shared'),
         *include(namespace='r1', chain_file={chain!r}, epsilon='3', policy='planned',
-                 private_region='r1_private', epsilom='7'),
+                 private_region='r1_private', zzz='7'),
         *include(namespace='r2', params_file={parameters!r}),
-        *include(namespace='r3', params_file={parameters!r}, epsilon='3')])
+        *include(namespace='r3', params_file={parameters!r}, epsilon='3',
+                 policy=LaunchConfiguration('policy'))])
 """
 XML_INCLUDES = """<launch>
   <arg name="policy" default="paper"/>
@@ -251,40 +252,199 @@ XML_INCLUDES = """<launch>
   <include file="{folder}/privatizer.launch.py">
     <arg name="namespace" value="r1"/><arg name="chain_file" value="{chain}"/>
     <arg name="epsilon" value="3"/><arg name="policy" value="planned"/>
-    <arg name="private_region" value="r1_private"/><arg name="epsilom" value="7"/>
+    <arg name="private_region" value="r1_private"/><arg name="zzz" value="7"/>
   </include>
   <include file="{folder}/privatizer.launch.py">
     <arg name="namespace" value="r2"/><arg name="params_file" value="{parameters}"/>
   </include>
   <include file="{folder}/privatizer.launch.py">
     <arg name="namespace" value="r3"/><arg name="params_file" value="{parameters}"/>
-    <arg name="epsilon" value="3"/>
+    <arg name="epsilon" value="3"/><arg name="policy" value="$(var policy)"/>
+  </include>
+</launch>
+"""
+YAML_INCLUDES = """launch:
+- arg: {{name: policy, default: paper}}
+- let: {{name: private_region, value: shared}}
+- include:
+    file: {folder}/privatizer.launch.py
+    arg:
+    - {{name: namespace, value: r1}}
+    - {{name: chain_file, value: {chain}}}
+    - {{name: epsilon, value: '3'}}
+    - {{name: policy, value: planned}}
+    - {{name: private_region, value: r1_private}}
+    - {{name: zzz, value: '7'}}
+- include:
+    file: {folder}/privatizer.launch.py
+    arg: [{{name: namespace, value: r2}}, {{name: params_file, value: {parameters}}}]
+- include:
+    file: {folder}/privatizer.launch.py
+    arg:
+    - {{name: namespace, value: r3}}
+    - {{name: params_file, value: {parameters}}}
+    - {{name: epsilon, value: '3'}}
+    - {{name: policy, value: $(var policy)}}
+"""
+INCLUDES = {'py': PYTHON_INCLUDES, 'xml': XML_INCLUDES, 'yaml': YAML_INCLUDES}
+NOT_TAKEN = 'privatizer.launch.py takes only what is passed to it. Set elsewhere, and not taken: '
+
+
+def settings_of(process, log, robot, topic='private_region'):
+    """Wait until a robot is active; return the line of its settings."""
+    wait_for(process, log, f'publishes /{robot}/{topic} ')
+    [line] = [line for line in log.read_text().splitlines()
+              if f'[{robot}.privatizer]: chain' in line]
+    return line
+
+
+@pytest.mark.parametrize('kind', INCLUDES)
+def test_arguments_of_an_include_are_its_own(launched, tmp_path, kind):
+    write_parameters(tmp_path / 'parameters.yaml', epsilon=0.25, policy='guided')
+    file = tmp_path / f'includes.launch.{kind}'
+    file.write_text(INCLUDES[kind].format(
+        folder=str(ROOT / 'launch'), chain=str(ROOT / 'config' / 'warehouse.chain.yaml'),
+        parameters=str(tmp_path / 'parameters.yaml')))
+    process, log = launched(file, 'adjacency:=2')  # of the including file: it reaches no robot
+    for robot, settings, topic in (('r1', 'ε = 3, k = 1, policy planned', 'r1_private'),
+                                   ('r2', 'ε = 0.25, k = 1, policy guided', 'private_region'),
+                                   ('r3', 'ε = 3, k = 1, policy paper', 'private_region')):
+        assert settings in settings_of(process, log, robot, topic)
+    text = log.read_text()
+    assert text.count('has no argument') == 1
+    assert 'privatizer.launch.py has no argument zzz: it has no effect' in text
+    for names in 'adjacency', 'adjacency, policy, private_region', 'adjacency, private_region':
+        assert text.count(f'{NOT_TAKEN}{names}\n') == 1
+    if kind == 'py':  # what the including file itself has set is still as it was
+        assert text.count("left: {'adjacency': '2', 'policy': 'paper', 'private_region': "
+                          "'shared'}") == 3
+    assert stop(process) == 0, log.read_text()
+
+
+BRINGUP = """<launch>
+  <arg name="delay" default="5"/>
+  <arg name="period" default="0.1"/>
+  <include file="{folder}/robot.launch.xml">
+    <arg name="robot" value="tb1"/><arg name="epsilon" value="9"/><arg name="adjacency" value="7"/>
+  </include>
+  <include file="{folder}/robot.launch.xml"><arg name="robot" value="tb2"/></include>
+</launch>
+"""
+ROBOT = """<launch>
+  <arg name="robot"/>
+  <include file="{launch}/privatizer.launch.py">
+    <arg name="namespace" value="$(var robot)"/>
+    <arg name="params_file" value="{folder}/$(var robot).yaml"/>
+    {more}
   </include>
 </launch>
 """
 
 
-@pytest.mark.parametrize('kind', ['py', 'xml'])
-def test_no_argument_of_one_include_is_left_to_the_next(launched, tmp_path, kind):
-    write_parameters(tmp_path / 'parameters.yaml', epsilon=0.25)
-    file = tmp_path / f'includes.launch.{kind}'
-    file.write_text({'py': PYTHON_INCLUDES, 'xml': XML_INCLUDES}[kind].format(
-        folder=str(ROOT / 'launch'), chain=str(ROOT / 'config' / 'warehouse.chain.yaml'),
-        parameters=str(tmp_path / 'parameters.yaml')))
-    process, log = launched(file)
-    for robot, settings, topic in (('r1', 'ε = 3, k = 1, policy planned', 'r1_private'),
-                                   ('r2', 'ε = 0.25, k = 1, policy paper', 'shared'),
-                                   ('r3', 'ε = 3, k = 1, policy paper', 'shared')):
-        wait_for(process, log, f'publishes /{robot}/{topic} ')
-        [line] = [line for line in log.read_text().splitlines()
-                  if f'[{robot}.privatizer]: chain' in line]
-        assert settings in line
-    text = log.read_text()
-    assert text.count('has no argument') == 1
-    assert 'privatizer.launch.py has no argument epsilom: did you mean epsilon?' in text
-    if kind == 'py':  # what the including file itself has set is still as it was
-        assert text.count("left: {'policy': 'paper', 'private_region': 'shared'}") == 3
+def write_bringup(folder, more=''):
+    for name, text in ('bringup', BRINGUP), ('robot', ROBOT):
+        (folder / f'{name}.launch.xml').write_text(
+            text.format(folder=folder, launch=ROOT / 'launch', more=more))
+    for robot, epsilon in ('tb1', 1.0), ('tb2', 0.25):
+        write_parameters(folder / f'{robot}.yaml', epsilon=epsilon, policy='guided')
+    return folder / 'bringup.launch.xml'
+
+
+def test_what_files_above_have_set_is_not_taken(launched, tmp_path):
+    process, log = launched(write_bringup(tmp_path))
+    assert 'ε = 1, k = 1, policy guided. ' in settings_of(process, log, 'tb1')
+    assert 'ε = 0.25, k = 1, policy guided. ' in settings_of(process, log, 'tb2')
+    assert log.read_text().count(f'{NOT_TAKEN}adjacency, delay, epsilon, period\n') == 2
     assert stop(process) == 0, log.read_text()
+
+
+def test_what_is_passed_with_the_value_that_is_set_already_is_taken(launched, tmp_path):
+    process, log = launched(write_bringup(
+        tmp_path, '<arg name="adjacency" value="$(var adjacency)"/>'))
+    assert 'ε = 1, k = 7, policy guided. ' in settings_of(process, log, 'tb1')
+    assert stop(process) == 0, log.read_text()
+
+
+ONE_SOURCE = """
+from launch import LaunchDescription
+from launch.actions import (GroupAction, IncludeLaunchDescription, OpaqueFunction,
+                            RegisterEventHandler)
+from launch.event_handlers import OnExecutionComplete
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+SOURCE = PythonLaunchDescriptionSource({folder!r} + '/privatizer.launch.py')
+
+
+def include(**arguments):
+    return IncludeLaunchDescription(SOURCE, launch_arguments=arguments.items())
+
+
+def generate_launch_description():
+    later = OpaqueFunction(function=lambda context: None)
+    return LaunchDescription([
+        include(namespace='r1', chain_file={chain!r}, epsilon='3', policy='guided'),
+        GroupAction([include(namespace='r2', chain_file={chain!r}, epsilon='1',
+                             policy='guided', adjacency='2')]),
+        RegisterEventHandler(OnExecutionComplete(target_action=later, on_completion=[
+            include(namespace='r3', chain_file={chain!r}, epsilon='2', policy='guided')])),
+        later])
+"""
+
+
+def test_includes_may_share_a_source_stand_in_groups_and_follow_events(launched, tmp_path):
+    file = tmp_path / 'includes.launch.py'
+    file.write_text(ONE_SOURCE.format(folder=str(ROOT / 'launch'),
+                                      chain=str(ROOT / 'config' / 'warehouse.chain.yaml')))
+    process, log = launched(file)
+    for robot, settings in (('r1', 'ε = 3, k = 1'), ('r2', 'ε = 1, k = 2'),
+                            ('r3', 'ε = 2, k = 1')):
+        assert settings in settings_of(process, log, robot)
+    assert NOT_TAKEN not in log.read_text()
+    assert stop(process) == 0, log.read_text()
+
+
+def test_without_an_include_nothing_is_taken(tmp_path):
+    run = ('import runpy, sys; from launch import LaunchDescription, LaunchService\n'
+           'from launch.actions import SetLaunchConfiguration\n'
+           'description = runpy.run_path(sys.argv[1])["generate_launch_description"]()\n'
+           'service = LaunchService()\n'
+           'service.include_launch_description(LaunchDescription([\n'
+           '    SetLaunchConfiguration("epsilon", "9"), description]))\n'
+           'sys.exit(service.run())')
+    done = subprocess.run(
+        [sys.executable, '-c', run, str(ROOT / 'launch' / 'privatizer.launch.py')], cwd=tmp_path,
+        capture_output=True, text=True, env={**os.environ, 'ROS_LOG_DIR': str(tmp_path),
+                                             'PYTHONPATH': str(ROOT)})
+    text = done.stdout + done.stderr
+    assert done.returncode == 1 and 'process started' not in text
+    assert 'privatizer.launch.py: launch does not say which arguments are passed' in text
+
+
+@pytest.mark.parametrize('file', ['privatizer', 'demo'])
+def test_a_mistyped_argument_stops_the_launch(launched, file):
+    process, log = launched(f'{file}.launch.py', 'epsillon:=0.5',
+                            'params_file:=package://symdp_ros/config/privatizer.yaml')
+    assert process.wait(PATIENCE) == 1
+    text = log.read_text()
+    assert 'process started' not in text
+    assert f'{file}.launch.py: there is no argument epsillon: did you mean epsilon?' in text
+
+
+def test_arguments_that_others_know_or_nobody_stop_nothing(launched):
+    """As do those that launch itself reads, which have their effect."""
+    process, log = launched(
+        'privatizer.launch.py', 'params_file:=package://symdp_ros/config/privatizer.yaml',
+        'log_dir:=x', 'epsilon_of_others:=1', 'robot_model:=x', 'launch-prefix:=env MARK=1',
+        'policy:=guided', 'log_level:=WARN', 'namespace:=')
+    wait_for(process, log, 'process started with pid')
+    environment = Path('/proc', str(pid_in(log)), 'environ')
+    until = time.monotonic() + PATIENCE
+    while b'MARK=1' not in environment.read_bytes():
+        assert process.poll() is None and time.monotonic() < until, log.read_text()
+        time.sleep(0.05)
+    text = log.read_text()
+    assert text.count('has no argument') == 3 and 'argument launch-prefix' not in text
+    stop(process)
 
 
 def test_a_wrong_argument_of_the_second_include_stops_the_first(launched, tmp_path):
@@ -298,21 +458,6 @@ def test_a_wrong_argument_of_the_second_include_stops_the_first(launched, tmp_pa
         log.read_text()
     for pid in re.findall(r'process started with pid \[(\d+)\]', log.read_text()):
         assert not Path('/proc', pid).exists()
-
-
-def test_an_argument_of_the_whole_launch_reaches_every_include(launched, tmp_path):
-    file = tmp_path / 'includes.launch.py'
-    file.write_text(PYTHON_INCLUDES.format(
-        folder=str(ROOT / 'launch'), chain=str(ROOT / 'config' / 'warehouse.chain.yaml'),
-        parameters=str(tmp_path / 'parameters.yaml')))
-    write_parameters(tmp_path / 'parameters.yaml', epsilon=0.25)
-    process, log = launched(file, 'policy:=guided', 'adjacency:=2')
-    for robot in 'r1', 'r2', 'r3':
-        wait_for(process, log, f'[{robot}.privatizer]: active')
-    lines = [line for line in log.read_text().splitlines() if 'privatizer]: chain' in line]
-    assert sum('k = 2, policy guided' in line for line in lines) == 2
-    assert sum('k = 2, policy planned' in line for line in lines) == 1
-    assert stop(process) == 0, log.read_text()
 
 
 def test_demo(launched):
@@ -348,6 +493,29 @@ robots:
     assert sorted(file.name for file in (tmp_path / 'state').iterdir()) == ['tb1.word', 'tb2.word']
     assert stop(process) == (0 if processes == 'one' else 1), log.read_text()
     assert log.read_text().count('finished cleanly') == (1 if processes == 'one' else 2)
+
+
+@pytest.mark.parametrize('processes', ['one', 'each'])
+def test_simulated_time_of_a_fleet(launched, tmp_path, processes):
+    domain = free_domain()
+    (tmp_path / 'fleet.yaml').write_text(f"""
+defaults: {{chain_file: {ROOT}/config/warehouse.chain.yaml, epsilon: 2, policy: guided,
+           domain: {domain}}}
+robots: {{tb1: {{}}, tb2: {{use_sim_time: false}}}}
+""")
+    process, log = launched('fleet.launch.py', f'fleet:={tmp_path}/fleet.yaml',
+                            f'processes:={processes}', 'use_sim_time:=true', 'log_level:=INFO')
+    for robot in 'tb1', 'tb2':
+        wait_for(process, log, f'[{robot}.privatizer]: active')
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    node, until = rclpy.create_node('observer', context=context), time.monotonic() + PATIENCE
+    while node.count_subscribers('/clock') != 2:
+        assert process.poll() is None and time.monotonic() < until, log.read_text()
+        time.sleep(0.05)
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+    assert stop(process) == 0, log.read_text()
 
 
 def test_a_fleet_file_that_is_wrong(launched, tmp_path):

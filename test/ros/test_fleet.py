@@ -205,6 +205,12 @@ def test_odd_names(world, chain_file, tmp_path):
         hears(world, name, 'bca')
 
 
+def test_simulated_time_of_the_fleet_is_that_of_every_robot(world, chain_file, tmp_path):
+    file = fleet_file(tmp_path, chain_file, {'tb1': {}, 'tb2': {'use_sim_time': False}})
+    world.start('fleet', fleet=file, use_sim_time='true').wait_for('2 of 2')
+    world.wait_until(lambda: world.node.count_subscribers('/clock') == 3, 'all listen to /clock')
+
+
 def test_reload_leaves_the_others_untouched(world, chain_file, tmp_path):
     robots = {'stays': {}, 'goes': {}, 'changes': {'epsilon': 900.0}}
     run = start(world, fleet_file(tmp_path, chain_file, robots), wait='3 of 3')

@@ -67,11 +67,12 @@ def test_messages_within_messages_and_the_header():
     ('{data: dock}', String, 'nothing in it depends on the region'),
     ('{name: "{seconds}"}', DiagnosticStatus, 'write {region}, {next}, or {x} and {y}'),
     ('{data: .inf}', UInt8, "data: 'inf' is no uint8"),
-    ('{data: !!timestamp foo}', String, 'line 1: an alias (*name) or a tag (!name)'),
-    ('{data: !!bool maybe}', Bool, 'line 1: an alias (*name) or a tag (!name)'),
-    ('{data: &a [*a]}', Int16MultiArray, 'line 1: an alias (*name) or a tag (!name)'),
+    ('{data: !!timestamp foo}', String, 'line 1: the tag !!timestamp stands there'),
+    ('{data: !!bool maybe}', Bool, 'line 1: data must be true or false'),
+    ('{data: &a [*a]}', Int16MultiArray, 'line 1: the alias *a stands there'),
     ('{data: {? [1] : 2}}', String, 'must be a name'),
-    ('!!python/object/apply:os.system [ls]', String, 'a tag (!name)'),
+    ('!!python/object/apply:os.system [ls]', String,
+     'the tag !!python/object/apply:os.system stands there'),
 ])
 def test_what_does_not_fit_is_refused(text, kind, problem):
     with pytest.raises(ConfigurationError) as caught:

@@ -32,6 +32,8 @@ def test_the_zone_is_told_at_once_and_the_region_is_in_it(world, corridor):
     private, zones = world.listen(), world.listen('private_zone')
     statuses, time, publisher = world.diagnostics(), SimulatedTime(world), world.publisher()
     assert 'zones: 2, of 2 regions each. Which zone the robot is in is told exactly' in run.log
+    assert 'publishes /private_region (std_msgs/msg/String), /private_zone (std_msgs/msg/String)' \
+        in run.log
     time.tick(private)
     world.wait_until(lambda: publisher.get_subscription_count() == 1, 'the node')
     for region in 'cadb':

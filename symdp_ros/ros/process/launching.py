@@ -1,74 +1,110 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the launch files of the nodes have in common; needs launch_ros."""
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+"""What the launch files of this package have in common; needs launch_ros."""
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
-import sys
-from types import FrameType
+from functools import partial
 from typing import Any, List  # launch_ros takes no list[str]
 
-from launch.action import Action
-from launch.actions import (DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction,
+from launch.actions import (DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler,
                             Shutdown)
+from launch.event_handlers import OnProcessExit
 from launch.events.process import ProcessExited
 from launch.launch_context import LaunchContext
 from launch.launch_description import LaunchDescription
+from launch.launch_description_entity import LaunchDescriptionEntity
 from launch.logging import get_logger
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.fleet.file import read_fleet
-from symdp_ros.options import FLEET, LAUNCH, Option, PARAMETERS, TOPICS, USE_SIM_TIME
+from symdp_ros.options import (CHAIN_FILE, EPSILON, FLEET, INITIAL_STATE, LAUNCH, NAMESPACE,
+                               Option, PARAMETERS, PERIOD_OF_REGIONS, TOPICS, USE_SIM_TIME)
+from symdp_ros.ros.process.launch_includes import Passed, passed_to, watch_includes
 
 _OF_FLEET = (
     FLEET,
     Option('processes', str, 'one', 'one: one process for all robots, the node fleet, which also '
            'reads the file again when asked; each: a process for each robot',
            choices=('one', 'each')),
+    replace(USE_SIM_TIME, default='', meaning='of every robot, whatever the file says: '
+            f'{USE_SIM_TIME.meaning}'),
     *(option for option in LAUNCH if option.name in ('log_level', 'respawn', 'respawn_delay')))
+#: What the demo sets of a privatizer.
+_DEMO = {option.name: option for option in (
+    replace(NAMESPACE, default='demo'),
+    replace(CHAIN_FILE, default='package://symdp_ros/config/warehouse.chain.yaml'),
+    replace(EPSILON, default=2.0), PERIOD_OF_REGIONS)}
+_OF_ANY_FILE = {option.name for options in (_OF_FLEET, LAUNCH, *PARAMETERS.values(),
+                                            *TOPICS.values()) for option in options}
+#: What launch itself reads.
+_OF_LAUNCH = ('launch-prefix', 'launch-prefix-filter', 'emulate_tty', 'sigterm_timeout',
+              'sigkill_timeout')
+
+_Make = Callable[[dict[str, str]], Sequence[LaunchDescriptionEntity]]
 
 
-def launch_description(node: str, file: str) -> LaunchDescription:
+def launch_description(node: str) -> LaunchDescription:
     """
     Return what starts one node; each of its parameters and topics is an argument.
 
-    An empty argument leaves its parameter to params_file. After an include, launch keeps its
-    arguments for the files that are included next. Here they are removed, so that no robot gets
-    the ε of another.
+    An empty argument leaves its parameter to params_file.
 
     :param node: its name in `options.PARAMETERS`.
-    :param file: the launch file that calls this.
     """
-    before = _configurations_before(file)
-    return LaunchDescription([
-        *(DeclareLaunchArgument(option.name, default_value=_text(option.default),
-                                description=option.description)
-          for option in (*LAUNCH, *TOPICS[node])),
-        *(DeclareLaunchArgument(option.name, default_value='', description=_described(option))
-          for option in _parameters(node)),
-        OpaqueFunction(function=_start, args=[node, before]),
-    ])
+    return _description(f'{node}.launch.py', _arguments_of(node), partial(_node, node))
 
 
-def fleet_description(file: str) -> LaunchDescription:
-    """
-    Return what starts the robots of a fleet file, in one process or in one each.
+def fleet_description() -> LaunchDescription:
+    """Return what starts the robots of a fleet file, in one process or in one each."""
+    return _description(
+        'fleet.launch.py',
+        [(option, _default(option), option.description) for option in _OF_FLEET], _fleet)
 
-    :param file: the launch file that calls this.
+
+def demo_description() -> LaunchDescription:
+    """Return what starts a simulated robot and its privatizer, until one of them ends."""
+    return _description('demo.launch.py', [
+        (option, default, text) if option.name not in _DEMO else
+        (_DEMO[option.name], _default(_DEMO[option.name]), _DEMO[option.name].description)
+        for option, default, text in _arguments_of('privatizer')], _demo)
+
+
+def _description(file: str, arguments: Sequence[tuple[Option, str | None, str]],
+                 make: _Make) -> LaunchDescription:
     """
-    before = _configurations_before(file)
-    return LaunchDescription([
-        *(DeclareLaunchArgument(
-            option.name, default_value=None if option.default is None else _text(option.default),
-            description=option.description) for option in _OF_FLEET),
-        OpaqueFunction(function=_start_fleet, args=[before]),
-    ])
+    Return what declares arguments, and starts what they ask for.
+
+    Only what is passed to the file itself counts, not what the files that include it have set: no
+    robot gets the ε of another. After an include launch keeps its arguments for the files that are
+    included next. Here they are removed.
+
+    :param arguments: option, default (None: it is required) and description.
+    """
+    watch_includes()
+    description = LaunchDescription([
+        DeclareLaunchArgument(option.name, default_value=default, description=text)
+        for option, default, text in arguments])
+    defaults = {option.name: default or '' for option, default, _ in arguments}
+    description.add_action(
+        OpaqueFunction(function=_start, args=[file, description, defaults, make]))
+    return description
+
+
+def _arguments_of(node: str) -> list[tuple[Option, str | None, str]]:
+    return [*((option, _default(option), option.description)
+              for option in (*LAUNCH, *TOPICS[node])),
+            *((option, '', _described(option)) for option in _parameters(node))]
 
 
 def _parameters(node: str) -> tuple[Option, ...]:
     return (USE_SIM_TIME, *PARAMETERS[node])
+
+
+def _default(option: Option) -> str | None:
+    return None if option.default is None else _text(option.default)
 
 
 def _text(value: object) -> str:
@@ -85,62 +121,49 @@ def _described(option: Option) -> str:
         f'{text}; if neither this nor params_file sets it: {_text(option.default)}')
 
 
-def _configurations_before(file: str) -> dict[str, str] | None:
-    """
-    Return the launch configurations as they are before the include that is loading the file.
-
-    An include sets its arguments before anything in the file runs, and has no scope of its own.
-    So its own frame is looked up, which is on the stack while the file is loaded. None: the file
-    is not being included.
-    """
-    frame: FrameType | None = sys._getframe()
-    while frame is not None and frame.f_code is not IncludeLaunchDescription.execute.__code__:
-        frame = frame.f_back
-    if frame is None or frame.f_locals['self'].launch_description_source.location != file:
-        return None
-    return dict(frame.f_locals['context'].launch_configurations)
-
-
-def _given(context: LaunchContext, node: str, known: Sequence[Option],
-           before: dict[str, str] | None) -> dict[str, str]:
-    """Return the launch configurations; after an include, restore those before it."""
-    given = dict(context.launch_configurations)
-    if before is not None:
-        _warn_of_unknown(node, {name for name in given if given[name] != before.get(name)},
-                         [option.name for option in known])
-        context.launch_configurations.clear()
-        context.launch_configurations.update(before)
-    return given
-
-
-def _start(context: LaunchContext, node: str, before: dict[str, str] | None) -> list[Action]:
-    given = _given(context, node, (*LAUNCH, *TOPICS[node], *_parameters(node)), before)
-    with _shutting_down(context, node) as actions:
-        actions.append(_node(node, given))
-    return actions
-
-
-def _start_fleet(context: LaunchContext, before: dict[str, str] | None) -> list[Action]:
-    given = _given(context, 'fleet', _OF_FLEET, before)
-    with _shutting_down(context, 'fleet') as actions:
-        actions += _fleet({option.name: option.parse(given[option.name])
-                           for option in _OF_FLEET})
-    return actions
-
-
-@contextmanager
-def _shutting_down(context: LaunchContext, node: str) -> Iterator[list[Action]]:
-    """Give a list for the actions; after an error it holds the end of the launch instead."""
-    actions: list[Action] = []
+def _start(context: LaunchContext, file: str, description: LaunchDescription,
+           defaults: dict[str, str], make: _Make) -> list[LaunchDescriptionEntity]:
+    passed = passed_to(description, context)
     try:
-        yield actions
+        if passed is None:
+            raise ConfigurationError(
+                'launch does not say which arguments are passed to this file, so none is taken: '
+                'start it by `ros2 launch`, or by an include (IncludeLaunchDescription)')
+        _check_names(file, passed, defaults)
+        given = {name: passed.arguments.get(name) or default for name, default in defaults.items()}
+        actions = [*make(given)]
     except SymdpError as error:
         # Not raised: launch would then end without stopping the nodes that it has just started.
-        _log_failure(context, f'{node}.launch.py: {error}')
-        actions[:] = [Shutdown(reason='a wrong argument')]
+        _log_failure(context, f'{file}: {error}')
+        actions = [Shutdown(reason='a wrong argument')]
+    if passed is not None:
+        actions.append(OpaqueFunction(function=_restore, args=[passed]))
+    return actions
 
 
-def _node(node: str, given: dict[str, str]) -> Node:
+def _restore(context: LaunchContext, passed: Passed) -> None:
+    """Set the launch configurations back to what they were before the include."""
+    kept = {name: value for name, value in passed.arguments.items() if name in _OF_LAUNCH}
+    context.launch_configurations.clear()
+    context.launch_configurations.update(passed.before | kept)
+
+
+def _check_names(file: str, passed: Passed, known: Collection[str]) -> None:
+    """Refuse names that are probably mistyped; log the others, and what is not taken."""
+    log = get_logger('symdp_ros')
+    for name in passed.arguments.keys() - {*known, *_OF_LAUNCH}:
+        close = get_close_matches(name, [*known], 1, 0.8)
+        # As the node does: a longer name, such as period_ms, may be meant for something else.
+        if close and not name.startswith(close[0]) and name not in _OF_ANY_FILE:
+            raise ConfigurationError(f'there is no argument {name}: did you mean {close[0]}?')
+        log.warning(f'{file} has no argument {name}: it has no effect')
+    inherited = sorted((passed.before.keys() & set(known)) - passed.arguments.keys())
+    if inherited:
+        log.warning(f'{file} takes only what is passed to it. Set elsewhere, and not taken: '
+                    + ', '.join(inherited))
+
+
+def _node(node: str, given: dict[str, str]) -> list[Node]:
     parameters: list[ParameterFile | dict[str, ParameterValue]] = []
     if given['params_file']:
         file = resolve_path(given['params_file'])
@@ -151,28 +174,30 @@ def _node(node: str, given: dict[str, str]) -> Node:
         option.name: ParameterValue(_value(option, given[option.name]),
                                     value_type=List[str] if option.kind is list else option.kind)
         for option in _parameters(node) if given[option.name]})
-    launch = {option.name: option.parse(given[option.name]) for option in LAUNCH}
-    return Node(
+    launch = _parsed(LAUNCH, given)
+    return [Node(
         package='symdp_ros', executable=node, name=node, namespace=launch['namespace'],
         output='screen', parameters=parameters,
         arguments=['--ros-args', '--log-level', launch['log_level']],
         remappings=[(topic.name, given[topic.name]) for topic in TOPICS[node]
                     if given[topic.name] != topic.name],
         respawn=launch['respawn'], respawn_delay=launch['respawn_delay'],
-        on_exit=None if launch['respawn'] else _on_exit)
+        on_exit=None if launch['respawn'] else _on_exit)]
 
 
-def _fleet(given: dict[str, Any]) -> list[Node]:
-    file = resolve_path(given['fleet'])
-    fleet = read_fleet(file)
+def _fleet(texts: dict[str, str]) -> list[Node]:
+    given = _parsed(_OF_FLEET, texts)
+    file, time = resolve_path(given['fleet']), given[USE_SIM_TIME.name]
+    parameters = {} if time is None else {USE_SIM_TIME.name: time}
+    fleet = read_fleet(file, overrides=parameters)
     common: dict[str, Any] = {
         'package': 'symdp_ros', 'output': 'screen',
         'arguments': ['--ros-args', '--log-level', given['log_level']],
         'respawn': given['respawn'], 'respawn_delay': given['respawn_delay'],
         'on_exit': None if given['respawn'] else _on_exit}
     if given['processes'] == 'one':
-        return [Node(executable='fleet', name='fleet', parameters=[{'fleet': str(file)}],
-                     **common)]
+        return [Node(executable='fleet', name='fleet',
+                     parameters=[{'fleet': str(file), **parameters}], **common)]
     fleet.make_state_dir()
     return [Node(
         executable='privatizer', name='privatizer', namespace=robot.namespace,
@@ -183,19 +208,28 @@ def _fleet(given: dict[str, Any]) -> list[Node]:
         **common) for robot in fleet.robots.values()]
 
 
+def _demo(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
+    patrol = {option.name: ParameterValue(option.parse(given[option.name]), value_type=option.kind)
+              for option in (CHAIN_FILE, INITIAL_STATE, PERIOD_OF_REGIONS)}
+    return [
+        RegisterEventHandler(OnProcessExit(on_exit=[Shutdown(reason='a node of the demo ended')])),
+        Node(package='symdp_ros', executable='patrol', namespace=given['namespace'],
+             output='screen', parameters=[{**patrol, 'wait_for_subscribers': 1}]),
+        *_node('privatizer', {**given, 'period': ''})]  # each message is a symbol
+
+
+def _parsed(options: Sequence[Option], given: dict[str, str]) -> dict[str, Any]:
+    """Return the values of options; None where nothing is given."""
+    texts = {**given, 'log_level': given['log_level'].lower()}
+    return {option.name: option.parse(texts[option.name])
+            if texts[option.name] or option.kind is str else None for option in options}
+
+
 def _parameter(robot: str, name: str, value: Any) -> ParameterValue:
     if value == []:
         raise ConfigurationError(f'{robot}: {name}: []: ROS passes no empty list to a process of '
                                  'its own; processes:=one takes it')
     return ParameterValue(value, value_type=List[str] if isinstance(value, list) else type(value))
-
-
-def _warn_of_unknown(node: str, names: set[str], known: list[str]) -> None:
-    for name in sorted(names.difference(known)):
-        close = get_close_matches(name, known, 1)
-        get_logger('symdp_ros').warning(
-            f'{node}.launch.py has no argument {name}: '
-            + (f'did you mean {close[0]}?' if close else 'it has no effect'))
 
 
 def _value(option: Option, text: str) -> Any:
