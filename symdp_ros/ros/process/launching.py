@@ -18,9 +18,18 @@ from launch.logging import get_logger
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from symdp_ros.errors import ConfigurationError, SymdpError
+from symdp_ros.files.quoted import quoted
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.fleet.file import read_fleet
 from symdp_ros.options import FLEET, LAUNCH, Option, PARAMETERS, TOPICS, USE_SIM_TIME
+
+
+class _QuotedValue(ParameterValue):  # type: ignore[misc]
+    """A value that launch writes in quotes if it is a text: rcl takes 08 for a number."""
+
+    def evaluate(self, context: LaunchContext) -> Any:
+        return quoted(super().evaluate(context))
+
 
 _OF_FLEET = (
     FLEET,
@@ -148,8 +157,8 @@ def _node(node: str, given: dict[str, str]) -> Node:
             raise ConfigurationError(f'params_file:={given["params_file"]}: there is no such file')
         parameters.append(ParameterFile(file))
     parameters.append({
-        option.name: ParameterValue(_value(option, given[option.name]),
-                                    value_type=List[str] if option.kind is list else option.kind)
+        option.name: _QuotedValue(_value(option, given[option.name]),
+                                  value_type=List[str] if option.kind is list else option.kind)
         for option in _parameters(node) if given[option.name]})
     launch = {option.name: option.parse(given[option.name]) for option in LAUNCH}
     return Node(
@@ -187,7 +196,7 @@ def _parameter(robot: str, name: str, value: Any) -> ParameterValue:
     if value == []:
         raise ConfigurationError(f'{robot}: {name}: []: ROS passes no empty list to a process of '
                                  'its own; processes:=one takes it')
-    return ParameterValue(value, value_type=List[str] if isinstance(value, list) else type(value))
+    return _QuotedValue(value, value_type=List[str] if isinstance(value, list) else type(value))
 
 
 def _warn_of_unknown(node: str, names: set[str], known: list[str]) -> None:
