@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Parameters that are said several times: the last value counts, or the node does not start."""
+from argparse import Namespace
 import os
 
 from harness import ROOT
 import pytest
+from symdp_ros.cli.parameter_file import parameter_text
 from symdp_ros.options import PARAMETERS
+import yaml
 
 WAREHOUSE = str(ROOT / 'config' / 'warehouse.chain.yaml')
 MAP = ('-p', f'chain_file:={WAREHOUSE}', '-p', 'policy:=guided')
@@ -114,6 +117,7 @@ def test_a_name_that_ROS_reads_as_something_else(starter, tmp_path, written, rea
 
 
 def test_names_that_are_numbers(starter, tmp_path):
+    """In quotes, or as the same text; and in the files that we write ourselves."""
     states = ['08', 'n', '1e3', 'nan', '010', '8', '~', 'null', '2026-01-01', 'true']
     file = tmp_path / 'numbers.chain.yaml'
     file.write_text('symbols: [' + ', '.join(f"'{state}'" for state in states) + ']\n')
@@ -121,6 +125,15 @@ def test_names_that_are_numbers(starter, tmp_path):
         end, log = starter.start(
             'privatizer', '-p', f'chain_file:={file}', '-p', 'epsilon:=1.0', '-p', 'policy:=guided',
             '-p', f'initial_state:={written}')
+        assert end == 'started', log
+    written = tmp_path / 'written.yaml'
+    for state in states:
+        written.write_text(parameter_text(
+            {'epsilon': 1.0, 'policy': 'guided'}, Namespace(
+                chain_file=str(file), initial_state=state, level='', graph=-1, prune=False), 'me'))
+        values = yaml.safe_load(written.read_text())['/**']['ros__parameters']
+        assert values['initial_state'] == state
+        end, log = starter.start('privatizer', '--params-file', str(written))
         assert end == 'started', log
 
 

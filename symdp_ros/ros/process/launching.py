@@ -24,7 +24,7 @@ from symdp_ros.fleet.file import read_fleet
 from symdp_ros.options import FLEET, LAUNCH, Option, PARAMETERS, TOPICS, USE_SIM_TIME
 
 
-class _QuotedValue(ParameterValue):  # type: ignore[misc]
+class _QuotedValue(ParameterValue):
     """A value that launch writes in quotes if it is a text: rcl takes 08 for a number."""
 
     def evaluate(self, context: LaunchContext) -> Any:
