@@ -92,7 +92,8 @@ def _said_by(arguments: Sequence[str]) -> Iterator[_Said]:
             rule = next(words, '')
             found = _RULE.fullmatch(rule)
             if found:
-                yield from _said_in(found[3], f'-p {rule}', found[1] or _EVERY_NODE, found[2])
+                yield from _said_in(found[3], f'-p {printable(rule)}', found[1] or _EVERY_NODE,
+                                    found[2])
         elif is_ros and word == '--params-file':
             yield from _said_in_file(next(words, ''))
 
@@ -172,7 +173,7 @@ def _meaning(value: Any) -> tuple[Any, str | list[str]]:
 
 
 def _scalar(event: yaml.ScalarEvent) -> bool | int | float | str:
-    text = event.value.split('\0')[0]
+    text = event.value
     kind = (event.tag or '').removeprefix(TAG)
     is_quoted = event.style in ('"', "'") and kind not in ('bool', 'int', 'float')
     if kind == 'str' or is_quoted or not text:
