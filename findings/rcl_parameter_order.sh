@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # One would guess: -p on the command line replaces what files have said, and of two files the later
-# one counts. What happens: values are kept by name of a node (/**, /*, n, /robot/n), and applied in
-# the order in which each name was first seen. -p NAME:=VALUE means the name /**. So where a file
-# has /** first and then the node's own name, -p has no effect on what stands under the own name, and
-# no message says so; where the file has the own name alone, it has. A later file with /** changes
-# nothing either, if an earlier one already had /**.
+# one counts. What happens: values are kept by name of a node (/**, /*, n, /robot/n), and applied
+# in the order in which each name was first seen. -p NAME:=VALUE means the name /**. So where a
+# file has /** first and then the node's own name, -p has no effect on what stands under the own
+# name, and no message says so; where the file has the own name alone, it has. A later file with
+# /** changes nothing either, if an earlier one already had /**.
 #
 # Seen with ros-rclpy 7.1.6 (Jazzy, rcl 9.2.8) and 9.1.2 (Kilted, rcl 10.1.3).
 # Source: rcl_yaml_param_parser/src/parse.c, find_node (a name that is known keeps its place);
@@ -88,5 +88,5 @@ for pinned in 'ros-rclpy[fastrtps]==7.1.6 ros-std-msgs==5.3.6' \
     fi
     rm -rf "$folder/venv"
 done
-[ "$status" -ne 0 ] || echo 'The place where the name of a node was first seen decides, not what was said last.'
+[ "$status" -ne 0 ] || echo 'What counts is where the name of a node was first seen.'
 exit "$status"

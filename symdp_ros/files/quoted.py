@@ -7,7 +7,7 @@ import yaml
 
 
 class Quoted(str):
-    """A text that PyYAML writes in quotes: rcl takes 08, n, nan and 1e3 without them for others."""
+    """A text that PyYAML writes in quotes: without them, rcl takes 08 for a number."""
 
 
 def quoted(value: Any) -> Any:

@@ -123,8 +123,8 @@ def test_names_that_are_numbers(starter, tmp_path):
     file.write_text('symbols: [' + ', '.join(f"'{state}'" for state in states) + ']\n')
     for written in [*(f"'{state}'" for state in states), '8', '~', 'null', '2026-01-01']:
         end, log = starter.start(
-            'privatizer', '-p', f'chain_file:={file}', '-p', 'epsilon:=1.0', '-p', 'policy:=guided',
-            '-p', f'initial_state:={written}')
+            'privatizer', '-p', f'chain_file:={file}', '-p', 'epsilon:=1.0',
+            '-p', 'policy:=guided', '-p', f'initial_state:={written}')
         assert end == 'started', log
     written = tmp_path / 'written.yaml'
     for state in states:
@@ -138,8 +138,8 @@ def test_names_that_are_numbers(starter, tmp_path):
 
 
 def test_substitutions_of_launch_are_named(starter):
-    log = starter.refused('privatizer', '-p', 'chain_file:=$(find-pkg-share my_maps)/graph.geojson',
-                          '-p', 'epsilon:=1.0')
+    log = starter.refused('privatizer', '-p', 'epsilon:=1.0',
+                          '-p', 'chain_file:=$(find-pkg-share my_maps)/graph.geojson')
     assert 'launch' in log and 'package://my_maps/graph.geojson' in log
 
 
