@@ -78,9 +78,8 @@ def test_what_was_said_last(tmp_path, monkeypatch):
         # What ROS makes of the last values alone.
         wanted, _ = read(['n', '--ros-args', *(word for name, value in said.items()
                                                for word in ('-p', f'{name}:={value}'))], namespace)
-        # As texts: an option takes 8 and '8', 2 and 2.0 alike.
         wrong = {name for name in {*wanted, *given}
-                 if comparable(wanted.get(name)) != comparable(given.get(name))}
+                 if not same(wanted.get(name), given.get(name))}
         # ROS passes no empty list to a parameter of ours.
         wrong |= {name for name in ('epsilon', 'delay') if said.get(name) == '[]'}
         named = {name for name in _NAMES if any(problem.startswith((f'{name} was last said',
@@ -93,9 +92,13 @@ def test_what_was_said_last(tmp_path, monkeypatch):
     print(found)
 
 
-def comparable(value):
-    if isinstance(value, list):
-        return [comparable(item) for item in value]
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
-    return str(value)[:-2] if str(value).endswith('.0') else str(value)
+def same(one, other):
+    """Return whether two values are one to an option, which takes 8 and '8', 2 and 2.0 alike."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    kinds = {type(one), type(other)}
+    if kinds == {int, str}:
+        return str(one) == str(other)
+    if kinds == {int, float}:
+        return one == other
+    return len(kinds) == 1 and repr(one) == repr(other)
