@@ -18,7 +18,7 @@ from symdp_ros.words import rules as sampling_rules
 LARGEST_INTEGER = 2**62
 
 _KINDS = {float: 'a number', int: 'an integer', bool: 'true or false', str: 'a string',
-          list: 'a list of strings'}
+          list: 'a list of strings, such as [dock, "8"]'}
 _ACCEPTED: dict[type, tuple[type, ...]] = {
     float: (float, int), int: (int,), bool: (bool,), str: (str, int), list: (Sequence,)}
 _BOOLEANS = {'true': True, 'false': False}

@@ -3,9 +3,11 @@
 """The parameters of a node, for numbers that were computed."""
 import argparse
 from collections.abc import Mapping
+from math import inf
 
 from symdp_ros.analysis.visits import Errors
 from symdp_ros.core.registry import BASES, CHOICES, DEFAULT_TRUST
+from symdp_ros.files.quoted import quoted
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.maps.zones import LEVELS
 import yaml
@@ -50,8 +52,9 @@ def parameter_text(parameters: Mapping[str, object], options: argparse.Namespace
               **({'prune': True} if options.prune else {}), **parameters}
     if values.get('zones_file', LEVELS) != LEVELS:
         values['zones_file'] = str(resolve_path(options.zones_file).absolute())
+    values = {name: quoted(value) for name, value in values.items()}
     text = yaml.safe_dump({'/**': {'ros__parameters': values}}, sort_keys=False,
-                          allow_unicode=True)
+                          allow_unicode=True, width=inf)
     late, period = parameters.get('delay'), parameters.get('period')
     if isinstance(late, int) and isinstance(period, float):
         text = text.replace(f'    delay: {late}\n',

@@ -16,8 +16,15 @@ def resolve_path(name: str) -> Path:
 
     :param name: a path (~ is the home directory) or package://PACKAGE/PATH.
 
-    :raises ConfigurationError: the package, or the user after ~, is not found.
+    :raises ConfigurationError: the package, or the user after ~, is not found; or it is a
+        substitution of launch.
     """
+    if name.startswith('$('):
+        inside, _, rest = name[2:].partition(')')
+        package = inside.removeprefix('find-pkg-share').strip()
+        instead = f'package://{package}{rest}' if inside != package else 'the path itself'
+        raise ConfigurationError(f'{printable(name)} is a substitution of launch, which only '
+                                 f'launch files know: write {printable(instead)}')
     if not name.startswith('package://'):
         try:
             return Path(name).expanduser()

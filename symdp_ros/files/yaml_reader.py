@@ -28,7 +28,8 @@ _MOST_ENTRIES = 2_000_000
 _LONGEST_NAME = 1000
 _LONGEST_NUMBER = 100
 _DEEPEST = 50
-_Loader = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+#: Gives events and nodes; the one in C is faster.
+LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 _Constructor = yaml.constructor.SafeConstructor
 
 
@@ -55,7 +56,7 @@ def yaml_value(text: str, source: str) -> Any:
 def _composed(text: str, source: str, plain: bool) -> yaml.Node:
     try:
         _check_events(text, source, plain)
-        node = yaml.compose(text, Loader=_Loader)
+        node = yaml.compose(text, Loader=LOADER)
     except yaml.YAMLError as error:
         mark = getattr(error, 'problem_mark', None)
         what = getattr(error, 'problem', None) or getattr(error, 'reason', None) or 'it is damaged'
@@ -72,7 +73,7 @@ def _check_events(text: str, source: str, plain: bool) -> None:
     # Before composing, which takes memory for each node, and recurses, in C: it would end the
     # process on a file that is nested deeply.
     depth = nodes = 0
-    for event in yaml.parse(text, Loader=_Loader):
+    for event in yaml.parse(text, Loader=LOADER):
         if plain and isinstance(event, yaml.AliasEvent):
             raise ChainError(f'the alias *{printable(event.anchor)} stands there: write the value '
                              'itself', path=source, line=event.start_mark.line + 1)

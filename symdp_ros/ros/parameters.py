@@ -69,8 +69,9 @@ def declare(node: Node, options: Sequence[Option]) -> tuple[dict[str, Any], list
         values[option.name] = value
     problems += _check_names(node, overrides, [option.name for option in options])
     if not problems:
-        for sentence in warnings_of(values, {name for name in overrides
-                                             if overrides[name] is not None}):
+        defaults = {option.name: option.default for option in options}
+        for sentence in warnings_of(values, {name for name in overrides if name in values
+                                             and values[name] != defaults[name]}):
             node.get_logger().warning(sentence)
     if not overrides:
         required = ' and '.join(option.name for option in options if option.default is None)

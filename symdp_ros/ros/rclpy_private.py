@@ -5,6 +5,7 @@ from typing import Any
 
 from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.parameter_service import ParameterService
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
@@ -14,6 +15,12 @@ from rclpy.qos_overriding_options import _declare_qos_parameters, QoSOverridingO
 def overrides_of(node: Node) -> dict[str, Any]:
     """Return the values of parameters that were given to a node, by name."""
     return {name: parameter.value for name, parameter in node._parameter_overrides.items()}
+
+
+def arguments_of(node: Node) -> set[str]:
+    """Return the names of the parameters that rcl found in the arguments of a node."""
+    with node.handle:
+        return set(node.handle.get_parameters(Parameter))
 
 
 def share_overrides(giver: Node, taker: Node) -> None:

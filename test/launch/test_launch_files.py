@@ -125,6 +125,26 @@ def test_parameters_from_a_file(launched):
     stop(process)
 
 
+def test_an_argument_without_effect_is_named(launched, tmp_path):
+    """After an integer, ROS takes no decimal number; launch writes arguments to a file."""
+    file = tmp_path / 'p.yaml'
+    file.write_text('/privatizer:\n  ros__parameters:\n    epsilon: 2\n'
+                    f'    chain_file: {ROOT}/config/warehouse.chain.yaml\n')
+    process, log = launched('privatizer.launch.py', 'epsilon:=0.5', f'params_file:={file}')
+    assert process.wait(PATIENCE) == 1
+    assert 'epsilon was last said to be 0.5 (an argument or parameter of launch' in log.read_text()
+    assert f'but ROS takes 2 ({file}, line 3)' in log.read_text()
+
+
+def test_names_that_look_like_numbers(launched, tmp_path):
+    file = tmp_path / 'numbers.chain.yaml'
+    file.write_text("symbols: ['08', 'n']\n")
+    process, log = launched('privatizer.launch.py', f'chain_file:={file}', 'initial_state:=08',
+                            'epsilon:=1', 'no_region:=["1e3", "y"]', 'policy:=guided')
+    wait_for(process, log, 'active')
+    stop(process)
+
+
 def test_lists_are_written_as_in_yaml(launched):
     process, log = launched(
         'privatizer.launch.py', f'chain_file:={ROOT}/config/warehouse.chain.yaml', 'epsilon:=1',

@@ -18,11 +18,20 @@ from launch.logging import get_logger
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from symdp_ros.errors import ConfigurationError, SymdpError
+from symdp_ros.files.quoted import quoted
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.fleet.file import read_fleet
 from symdp_ros.options import (CHAIN_FILE, EPSILON, FLEET, INITIAL_STATE, LAUNCH, NAMESPACE,
                                Option, PARAMETERS, PERIOD_OF_REGIONS, TOPICS, USE_SIM_TIME)
 from symdp_ros.ros.process.launch_includes import Passed, passed_to, watch_includes
+
+
+class _QuotedValue(ParameterValue):
+    """A value that launch writes in quotes if it is a text: rcl takes 08 for a number."""
+
+    def evaluate(self, context: LaunchContext) -> Any:
+        return quoted(super().evaluate(context))
+
 
 _OF_FLEET = (
     FLEET,
@@ -171,8 +180,8 @@ def _node(node: str, given: dict[str, str]) -> list[Node]:
             raise ConfigurationError(f'params_file:={given["params_file"]}: there is no such file')
         parameters.append(ParameterFile(file))
     parameters.append({
-        option.name: ParameterValue(_value(option, given[option.name]),
-                                    value_type=List[str] if option.kind is list else option.kind)
+        option.name: _QuotedValue(_value(option, given[option.name]),
+                                  value_type=List[str] if option.kind is list else option.kind)
         for option in _parameters(node) if given[option.name]})
     launch = _parsed(LAUNCH, given)
     return [Node(
@@ -209,7 +218,7 @@ def _fleet(texts: dict[str, str]) -> list[Node]:
 
 
 def _demo(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
-    patrol = {option.name: ParameterValue(option.parse(given[option.name]), value_type=option.kind)
+    patrol = {option.name: _QuotedValue(option.parse(given[option.name]), value_type=option.kind)
               for option in (CHAIN_FILE, INITIAL_STATE, PERIOD_OF_REGIONS)}
     return [
         RegisterEventHandler(OnProcessExit(on_exit=[Shutdown(reason='a node of the demo ended')])),
@@ -229,7 +238,7 @@ def _parameter(robot: str, name: str, value: Any) -> ParameterValue:
     if value == []:
         raise ConfigurationError(f'{robot}: {name}: []: ROS passes no empty list to a process of '
                                  'its own; processes:=one takes it')
-    return ParameterValue(value, value_type=List[str] if isinstance(value, list) else type(value))
+    return _QuotedValue(value, value_type=List[str] if isinstance(value, list) else type(value))
 
 
 def _value(option: Option, text: str) -> Any:

@@ -9,13 +9,15 @@ import rclpy
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
-from symdp_ros.errors import printable, SymdpError
+from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.ros.live.watchdog import ends_if_stuck
+from symdp_ros.ros.parameter_order import order_problems
 from symdp_ros.ros.process.output_domain import leave_domains
 from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
 from symdp_ros.ros.process.stop_signals import stop_signals
 
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
+_LONGEST_SENTENCE = 2000  # characters: values of parameters may be quoted in it
 _STUCK = 60.0        # seconds; leaving DDS takes less than one
 _stopping = False
 
@@ -29,7 +31,8 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
     """
     Make a node, start it, and spin until a signal asks to stop; return the exit status.
 
-    A SymdpError that a callback raises ends the node with a sentence in its log, and status 1.
+    A SymdpError that a callback raises ends the node with a sentence in its log, and status 1. So
+    does a parameter for which ROS takes another value than the one that was said last.
 
     :param make_node: called without arguments. The node's `autostart()` returns whether it started
         (if not, the status is 1); its `stop()` is called at the end.
@@ -53,7 +56,7 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
         return 2
     warn_of_empty_ports(rclpy.get_default_context().get_domain_id())
     try:
-        return _make_and_spin(make_node, coroutines)
+        return _make_and_spin(make_node, sys.argv if arguments is None else arguments, coroutines)
     finally:
         with ends_if_stuck(_STUCK):
             gc.collect()  # others see what is left of the node until Python frees it
@@ -64,7 +67,7 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
             signal.signal(number, signal.SIG_IGN)
 
 
-def _make_and_spin(make_node, coroutines: bool) -> int:
+def _make_and_spin(make_node, arguments, coroutines: bool) -> int:
     """Do what `run` does while rclpy is initialized; return the exit status, and keep no node."""
     try:
         node = make_node()
@@ -74,6 +77,9 @@ def _make_and_spin(make_node, coroutines: bool) -> int:
     executor = SingleThreadedExecutor() if coroutines else _executor()
     executor.add_node(node)
     try:
+        problems = order_problems(node, arguments)
+        if problems:
+            raise ConfigurationError(printable('; '.join(problems), _LONGEST_SENTENCE))
         if not node.autostart():
             return 0 if _stopping else 1
         while not _stopping:
