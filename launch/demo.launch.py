@@ -30,5 +30,6 @@ def generate_launch_description():
              output='screen', parameters=[{**patrol, 'wait_for_subscribers': 1}]),
         IncludeLaunchDescription(
             [ThisLaunchFileDir(), '/privatizer.launch.py'],
-            launch_arguments={'period': ''}.items()),  # each message is a symbol
+            # Each message is a symbol, and each demo a word.
+            launch_arguments={'period': '', 'state_file': 'none'}.items()),
     ])

@@ -50,7 +50,7 @@ def recorded() -> dict[str, list[MarkerArray]]:
         arrays[kind] = []
         node.create_subscription(MarkerArray, f'{kind}_markers', arrays[kind].append, latched)
     processes = [
-        start('privatizer', **SETTINGS, outputs=OUTPUTS),
+        start('privatizer', **SETTINGS, outputs=OUTPUTS, state_file='none'),
         start('belief', **SETTINGS, outputs=OUTPUTS),
         start('patrol', **{name: SETTINGS[name] for name in (
             'chain_file', 'initial_state', 'self_loops')}, seed=7, period=0.1, count=REGIONS,

@@ -168,7 +168,7 @@ def test_a_fleet_without_a_file(capsys):
 def test_the_file_may_be_the_first_argument(tmp_path, chain_file):
     done = subprocess.run(
         [sys.executable, '-m', 'symdp_ros.nodes.fleet', 'no such.yaml'], cwd=ROOT,
-        capture_output=True, text=True, env={**os.environ, 'ROS_LOG_DIR': str(tmp_path)})
+        capture_output=True, text=True)
     assert done.returncode == 1 and 'no such.yaml: the file cannot be read' in done.stderr
 
 
