@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from symdp_ros.core.annotations import Floats
     from symdp_ros.core.online import OnlineMechanism
 
-_PROCESS = os.urandom(PROCESS_BYTES)
+_PROCESS = b''
+
+
+def _name_process() -> None:
+    global _PROCESS
+    _PROCESS = os.urandom(PROCESS_BYTES)
+
+
+_name_process()
+os.register_at_fork(after_in_child=_name_process)
 
 
 class Start(Enum):
