@@ -149,12 +149,13 @@ def test_a_region_that_cannot_follow_begins_the_belief_anew(world, chain_file):
     assert run.log.count('cannot follow') < 10, 'it must not be noisy'
 
 
-def test_a_privatizer_without_state_file_starts_again(world, chain_file):
+def test_a_privatizer_that_keeps_no_word_starts_again(world, chain_file):
     """The second word begins with b, which cannot follow the d that ended the first."""
     believe(world, chain_file=chain_file, epsilon=1000.0)
     believed = world.listen('believed_region')
     for _ in range(2):
-        run = world.privatizer(chain_file=chain_file, epsilon=1000.0, policy='guided')
+        run = world.privatizer(chain_file=chain_file, epsilon=1000.0, policy='guided',
+                               state_file='none')
         publisher, known = world.publisher(), len(believed)
         send(publisher, 'b', 'd', 'd')
         world.wait_until(lambda n=known: len(believed) == n + 3, 'three more beliefs')
@@ -167,8 +168,7 @@ def test_a_region_that_is_shown_again_after_a_restart_is_not_counted(world, tmp_
     """From s1 there is no staying: counted again, it would be a gap."""
     ring = tmp_path / 'ring.chain.yaml'
     ring.write_text('initial_state: s0\ntransitions: {s0: [s1], s1: [s2], s2: [s0]}\n')
-    given = {'chain_file': ring, 'epsilon': 1.0, 'policy': 'guided',
-             'state_file': tmp_path / 'word'}
+    given = {'chain_file': ring, 'epsilon': 1.0, 'policy': 'guided'}
     belief = believe(world, chain_file=ring, epsilon=1.0)
     believed, private = world.listen('believed_region'), world.listen()
     run = world.privatizer(**given)

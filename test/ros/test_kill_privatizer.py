@@ -78,7 +78,7 @@ def test_a_lost_message_is_no_forbidden_move():
 
 @pytest.mark.parametrize('how', [
     {}, {'state_file': 'none'}, {'policy': 'adaptive', 'delay': 3}, {'state_file': 'named'}],
-    ids=['default', 'none', 'adaptive', 'state_file'])
+    ids=['default', 'no_state_file', 'adaptive', 'state_file'])
 def test_kill_privatizer(world, ring, tmp_path, how):
     keeps_state, seed = how.get('state_file') != 'none', first_seed()
     if how.get('state_file') == 'named':

@@ -196,6 +196,13 @@ def test_ticks_keep_their_times_over_a_stop_and_a_restart(start, now, wait):
     assert drawn.sampling.start(start, now, 1000) == wait
 
 
+def test_a_simulation_that_begins_anew_ticks_from_its_beginning():
+    drawn = period(None)
+    assert drawn.sampling.start(Start.AFTER_RESTART, 0, 100_000) == PERIOD
+    assert drawn.sampling.tick(300) == PERIOD and drawn.sampling.tick(1300) == PERIOD
+    assert drawn.times == [1300]
+
+
 def test_where_the_last_time_is_not_known_a_whole_period_passes():
     drawn = period(None)
     assert drawn.sampling.start(Start.AFTER_RESTART, 5300, -1) == PERIOD
