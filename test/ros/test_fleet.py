@@ -266,10 +266,11 @@ def test_reload_starts_again_what_failed(world, chain_file, tmp_path):
     assert run.stop() == 0
 
 
-def test_after_a_kill_every_word_goes_on_and_is_charged_once(world, chain_file, tmp_path):
+@pytest.mark.parametrize('place', [{}, {'state_dir': 'state'}], ids=['default', 'state_dir'])
+def test_after_a_kill_every_word_goes_on_and_is_charged_once(world, chain_file, tmp_path, place):
     names = [f'r{i}' for i in range(5)]
     file = fleet_file(tmp_path, chain_file, {name: {} for name in names}, epsilon=SURE,
-                      ledger_file='ledger', state_dir='state')
+                      ledger_file='ledger', **place)
     run = start(world, file, wait='5 of 5')
     for name in names:
         hears(world, name, 'bca')
