@@ -42,7 +42,8 @@ class NodeProcess:
         self._process = subprocess.Popen(
             [sys.executable, '-c', _NODE, str(os.getpid()), f'symdp_ros.nodes.{name}',
              '--ros-args', '-r', f'__ns:={namespace}', *arguments],
-            env={**os.environ, 'ROS_HOME': work}, stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            env={**os.environ, 'ROS_HOME': work}, stdout=self._log, stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
             start_new_session=True)  # Ctrl+C reaches this process alone; it stops the others
 
     def __enter__(self):

@@ -324,8 +324,9 @@ class Privatizer(ManagedNode):
         except (OSError, ConfigurationError) as error:
             log.warning(
                 f'nothing keeps the word over a restart: {printable(folder / name)} cannot be '
-                f'written ({getattr(error, "strerror", error)}). What was published before the start is not drawn. Set '
-                'ROS_HOME to a folder that this node may write, or state_file')
+                f'written ({getattr(error, "strerror", error)}). What was published before the '
+                'start is not drawn. Set ROS_HOME to a folder that this node may write, or '
+                'state_file')
             return None
         return folder / name
 
