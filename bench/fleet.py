@@ -43,7 +43,7 @@ class Processes:
         with self.log.open('ab') as log:
             self._all = [subprocess.Popen(
                 [sys.executable, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env={**os.environ, 'ROS_LOG_DIR': str(directory), **environment})
+                env={**os.environ, 'ROS_HOME': str(directory), **environment})
                 for command, environment in commands]
 
     def memory(self, kind: str = 'Rss') -> float:

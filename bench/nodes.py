@@ -146,7 +146,7 @@ class _World:
         self.environment = {
             **os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
             'ROS_DOMAIN_ID': str(stack.enter_context(FreeDomain()).number),
-            'ROS_LOG_DIR': str(directory)}
+            'ROS_HOME': str(directory)}
 
     def probe(self, names):
         """Start a probe of these topics; it ends with the world."""
@@ -166,8 +166,8 @@ class _World:
                    f'chain_file:={_CHAIN}', '-p', f"initial_state:='{_REGIONS[0]}'",
                    '-p', 'epsilon:=2.0',
                    '-p', f'policy:={"auto" if "auto" in name else "guided"}']
-        if 'state file' in name:
-            command += ['-p', f'state_file:={self.directory / "word"}']
+        if 'state file' not in name:
+            command += ['-p', 'state_file:=none']
         return command
 
 

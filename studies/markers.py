@@ -45,7 +45,7 @@ def recorded() -> list[MarkerArray]:
     arrays: list[MarkerArray] = []
     node.create_subscription(MarkerArray, 'private_markers', arrays.append, latched)
     processes = [
-        start('privatizer', **SETTINGS, outputs=['markers']),
+        start('privatizer', **SETTINGS, outputs=['markers'], state_file='none'),
         start('patrol', **{name: SETTINGS[name] for name in (
             'chain_file', 'initial_state', 'self_loops')}, seed=7, period=0.1, count=REGIONS,
             wait_for_subscribers=1)]

@@ -409,9 +409,12 @@ OUTPUT_TEMPLATE = Option('output_template', str, '',
                          'for outputs: custom, the fields of the message (YAML), such as {data: '
                          "[1, '{region}', '{next}']}", unit='yaml')
 OUTPUT_OPTIONS = (OUTPUTS, OUTPUT_TYPE, OUTPUT_TEMPLATE)
+#: The value of `state_file` that names no file.
+NO_FILE = 'none'
 STATE_FILE = Option('state_file', str, '',
-                    'file that lets the word go on after a restart, one for each robot; if not '
-                    'set: a restart begins a new word', unit='file')
+                    'file that keeps the word over restarts, one for each robot; if not set: one '
+                    'in ROS_HOME (~/.ros), named by ROS domain and node; none: a restart begins a '
+                    'new word', unit='file')
 TOP = Option('top', int, 10,
              'how many of the most probable regions a belief holds; 0: all', least=0,
              unit='regions')

@@ -9,6 +9,7 @@ import runpy
 import shlex
 import signal
 import sys
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 from hypothesis import HealthCheck, settings
@@ -21,6 +22,10 @@ settings.register_profile('symdp_ros', deadline=None, print_blob=True,
                           suppress_health_check=[HealthCheck.too_slow,
                                                  HealthCheck.function_scoped_fixture])
 settings.load_profile('symdp_ros')
+
+# Words that nodes keep, and their logs: none is met by another worker, nor left behind.
+_ros_home = TemporaryDirectory(prefix='ros-home-')
+os.environ['ROS_HOME'] = _ros_home.name
 
 # Several tests run at a time: threads that wait for each other's matrices only take their time.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')

@@ -27,18 +27,23 @@ if os.getppid() == demo:
 
 
 class NodeProcess:
-    """A node of this package in a process of its own, stopped at the end of the context."""
+    """
+    A node of this package in a process of its own, stopped at the end of the context.
 
-    def __init__(self, name, logs, parameters, namespace):
+    :param work: folder of its log and state, which end with the demo.
+    """
+
+    def __init__(self, name, work, parameters, namespace):
         self.name = name
-        self._log = open(os.path.join(logs, name + namespace.replace('/', '_')), 'w+b')
+        self._log = open(os.path.join(work, name + namespace.replace('/', '_')), 'w+b')
         # json.dumps quotes strings that YAML would read as numbers, and writes true and false.
         arguments = [part for name, value in parameters.items()
                      for part in ('-p', f'{name}:={json.dumps(value)}')]
         self._process = subprocess.Popen(
             [sys.executable, '-c', _NODE, str(os.getpid()), f'symdp_ros.nodes.{name}',
              '--ros-args', '-r', f'__ns:={namespace}', *arguments],
-            stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            env={**os.environ, 'ROS_HOME': work}, stdout=self._log, stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
             start_new_session=True)  # Ctrl+C reaches this process alone; it stops the others
 
     def __enter__(self):

@@ -5,7 +5,7 @@ The fleet file: the settings of many robots in one YAML file.
 
     fleet_domain: 50                 # ROS domain of all private topics
     ledger_file: fleet.ledger        # every word is charged there
-    state_dir: state                 # one state file for each robot
+    state_dir: state                 # words are kept here, not in ROS_HOME
     defaults: {chain_file: depot.geojson, epsilon: 2.0}
     robots:
       tb1: {domain: 41, preset: nav2_route, region: /compute_and_track_route/_action/feedback}
@@ -28,8 +28,9 @@ from symdp_ros.files.resources import share_directory
 from symdp_ros.files.text_file import FilePath
 from symdp_ros.files.yaml_reader import compose_yaml, TAG, YamlReader
 from symdp_ros.maps.zones import LEVELS
-from symdp_ros.options import (INPUT, LARGEST_INTEGER, LEDGER_FILE, Option, OUTPUT_DOMAIN,
-                               PARAMETERS, private_topics, SUBJECT_BUDGET, TOPICS, USE_SIM_TIME)
+from symdp_ros.options import (INPUT, LARGEST_INTEGER, LEDGER_FILE, NO_FILE, Option,
+                               OUTPUT_DOMAIN, PARAMETERS, private_topics, SUBJECT_BUDGET, TOPICS,
+                               USE_SIM_TIME)
 import yaml
 
 _NODE = 'privatizer'
@@ -39,9 +40,11 @@ _TOPICS = {option.name: option for option in TOPICS[_NODE]}
 _DOMAIN = Option('domain', int, -1, 'the ROS domain of the robot', least=0, most=232)
 _PRESET = Option('preset', str, '', 'parameters for a kind of robot software')
 _OF_ROBOTS = {**_PARAMETERS, **_TOPICS, 'domain': _DOMAIN, 'preset': _PRESET}
-_STATE_DIR = Option('state_dir', str, '', 'the folder of the state files', unit='file')
+_STATE_DIR = Option('state_dir', str, '', 'the folder of the state files; if not set: '
+                    'ROS_HOME, as for a privatizer', unit='file')
 _OF_FLEET = {option.name: option for option in (
     replace(OUTPUT_DOMAIN, name='fleet_domain'), LEDGER_FILE, SUBJECT_BUDGET, _STATE_DIR)}
+_NO_PATHS = ('zones_file', LEVELS), ('state_file', NO_FILE)
 _ROBOT_NAME = re.compile('[A-Za-z][A-Za-z0-9_]{0,99}')
 
 
@@ -224,8 +227,8 @@ class _Reader(YamlReader):
             try:
                 value = option.check(self._value(node, key, option.kind))
                 values[key] = _preset(value) if key == 'preset' else (
-                    self._path(value) if option.unit == 'file' and (key, value) != (
-                        'zones_file', LEVELS) else value)
+                    self._path(value) if option.unit == 'file' and (key, value) not in _NO_PATHS
+                    else value)
             except ConfigurationError as error:
                 raise self._at(line, str(error)) from None
             if key in _TOPICS and not re.fullmatch('/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_]'
@@ -280,7 +283,7 @@ def _places(robot: Robot) -> list[tuple[tuple[Any, ...], str]]:
     places: list[tuple[tuple[Any, ...], str]] = [
         ((robot.output_domain, topic), f'publish {topic}') for topic, _ in robot.private_topics]
     file = robot.parameters.get('state_file')
-    if file:  # by whatever path
+    if file not in (None, '', NO_FILE):  # by whatever path
         real = os.path.realpath(os.path.expanduser(file))
         places.append((('file', real), f'store their word in {file}'))
     return places

@@ -7,13 +7,15 @@ if __name__ == '__main__':  # before the imports, which are slow
 
 from collections.abc import Mapping
 from dataclasses import replace
+import os
+from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
 from std_msgs.msg import String
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.registry import AUTO
-from symdp_ros.errors import ConfigurationError, SymdpError
+from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_kept
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.maps.map_settings import MapSettings
@@ -21,7 +23,7 @@ from symdp_ros.maps.reports import protection
 from symdp_ros.maps.zones import zones_sentences
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.options import OUTPUT_DOMAIN, output_topic, private_topics
+from symdp_ros.options import NO_FILE, OUTPUT_DOMAIN, output_topic, private_topics
 from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.topic_claim import TopicClaim
@@ -81,13 +83,13 @@ class Privatizer(ManagedNode):
     Subscribes: `region`, or `pose` with `input: pose` (`message_type`); publishes:
     `private_region` (`output_type`), latched, the other `outputs` (`ros.outputs`), and with
     `zones_file` `private_zone`, in `output_domain`, if that is set; `/diagnostics` at 1 Hz.
-    Parameters: `options.PARAMETERS`. The word goes on while the process runs, over every
-    transition, and with `state_file` over restarts; no transition has a region drawn twice
-    (`words.live_sampling`). After a restart with `state_file` the last private region is
-    published once more, without a draw, so that late subscribers of the latched topic see it;
-    with several regions for each symbol, the next comes. With `delay`, the private region of a
-    symbol leaves with a later one; what is held back when the node is deactivated leaves when
-    it is active again. Nothing but the outputs depends on what comes in.
+    Parameters: `options.PARAMETERS`. The word goes on over every transition and restart; none has
+    a region drawn twice (`words.live_sampling`). After a restart the last private region is
+    published once more, without a draw, so that late subscribers of the latched topic see it; with
+    several regions for each symbol, the next comes. The word is kept in `state_file`; by default
+    that is in the folder of ROS, named by ROS domain and node. With `delay`, the private region of
+    a symbol leaves with a later one; what is held back when the node is deactivated leaves when it
+    is active again. Nothing but the outputs depends on what comes in.
 
     :param memories: of all such nodes of the process: a node that takes the place of another goes
         on where that one was.
@@ -305,8 +307,28 @@ class Privatizer(ManagedNode):
         log_account(account.ledger, account.subject, self.get_logger())
         return account
 
+    def _state_file(self):
+        """Return the path of the file that keeps the word; None: none does."""
+        given, log = self.settings['state_file'], self.get_logger()
+        if given:
+            return None if given == NO_FILE else resolve_kept('state_file', given, log.warning)
+        name = f'{self._domain}{self.get_fully_qualified_name().replace("/", ".")}.word'
+        folder = Path(os.environ.get('ROS_HOME') or '~/.ros')
+        try:
+            folder = resolve_kept('ROS_HOME', str(folder), log.warning) / 'symdp_ros'
+            folder.mkdir(0o700, parents=True, exist_ok=True)
+            os.close(os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600))
+        except (OSError, ConfigurationError) as error:
+            log.warning(
+                f'nothing keeps the word over a restart: {printable(folder / name)} cannot be '
+                f'written ({getattr(error, "strerror", error)}). What was published before the '
+                'start is not drawn. Set ROS_HOME to a folder that this node may write, or '
+                'state_file')
+            return None
+        return folder / name
+
     def _open_word(self, mechanism, former):
-        account, path = self._open_account(), self.settings['state_file']
+        account = self._open_account()
         read, published = self._input.topic, self.resolve_topic_name('private_region')
         domains = f'ROS domain {self._domain}' + (
             '' if self._outer_node is None else f', the private topic in {self._output_domain}')
@@ -315,8 +337,7 @@ class Privatizer(ManagedNode):
                 mechanism, described=self._described(mechanism),
                 topics=f'{read} and {published} ({domains})',
                 clock='simulated time' if self._simulated() else steady_clock_name(),
-                state_file=resolve_kept('state_file', path, self.get_logger().warning)
-                if path else None,
+                state_file=self._state_file(),
                 account=account, former=former, logger=self.get_logger())
         except SymdpError:
             if account is not None:

@@ -12,10 +12,11 @@ occasion is a message; the stay in a region between two changes; a tick. Two dra
 would each cost what ε allows for one, and an average over many would reveal the region.
 
 - Once something was read, what was published before the node listened is never taken: a latched
-  message may have been drawn already.
-- `change` remembers the region that was read last, over every stop within one process. After a
-  restart it is not known which one that was (it is sensitive: nothing about it is stored), so
-  the first region that is read is not drawn: the first change after it is.
+  message may have been drawn already. A process cannot know that of the one before it, but by the
+  state file: without one, or where it held another word, it takes nothing of before either.
+- `change` remembers the region that was read last, over every stop within one process. Another
+  process does not know which one that was (it is sensitive: nothing about it is stored), so the
+  first region that it reads is not drawn: the first change after it is.
 - The same holds where another word begins in one process, and where settings change: what is the
   same stay may have another name, and the last word showed it.
 - Ticks are at instants that are a whole number of periods apart, by the clock whose times are
@@ -36,6 +37,8 @@ from symdp_ros.words.live_word import Start
 
 _NOTHING = object()    # no region was read in this word: unlike every region, None included
 _NOT_KNOWN = object()  # a region was read before the restart; it is not known which
+#: Ways to start after which the region that comes first may have been drawn by another process.
+_PERHAPS_DRAWN = Start.AFTER_RESTART, Start.ANOTHER
 _MOST_MISSED = 1000    # reports that are made up for: later ones know little of what was before
 
 Draw = Callable[[str | None, int], None]
@@ -90,7 +93,7 @@ class EveryMessage:
 
     def start(self, start: Start, now: int, drawn_at: int = -1) -> None:
         """Note that the node begins to listen."""
-        self.has_read = self.has_read or start is Start.AFTER_RESTART
+        self.has_read = self.has_read or start in _PERHAPS_DRAWN
 
     def read(self, region: str | None, now: int) -> None:
         """Take in the region of a message."""
@@ -120,7 +123,7 @@ class EveryChange:
 
     def start(self, start: Start, now: int, drawn_at: int = -1) -> None:
         """Note that the node begins to listen."""
-        if start is Start.AFTER_RESTART or start is Start.NEW and self.has_read:
+        if start in _PERHAPS_DRAWN or start is Start.NEW and self.has_read:
             self._last_read = _NOT_KNOWN
 
     def read(self, region: str | None, now: int) -> None:
@@ -183,7 +186,7 @@ class EveryPeriod:
         self._forget()
         if start is Start.AFTER_RESTART:
             self._drawn_at, self._passed, self._has_drawn = drawn_at, 0, drawn_at >= 0
-        elif start is Start.NEW:
+        elif start is not Start.GOES_ON:
             self._has_drawn = False
         if self._drawn_at < 0:  # as if one had been drawn now
             self._drawn_at, self._passed = now, 0

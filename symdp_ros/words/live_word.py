@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any, Protocol, TYPE_CHECKING
 
-from symdp_ros.errors import ChainError
+from symdp_ros.errors import ChainError, printable
 from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.state_file import NAME_BYTES, PROCESS_BYTES, StateFile
 
@@ -15,13 +15,23 @@ if TYPE_CHECKING:
     from symdp_ros.core.annotations import Floats
     from symdp_ros.core.online import OnlineMechanism
 
-_PROCESS = os.urandom(PROCESS_BYTES)
+_PROCESS = b''
+
+
+def _name_process() -> None:
+    global _PROCESS
+    _PROCESS = os.urandom(PROCESS_BYTES)
+
+
+_name_process()
+os.register_at_fork(after_in_child=_name_process)
 
 
 class Start(Enum):
     """The state of a word when its node begins to listen."""
 
-    NEW = 'new'                      #: nothing of it was drawn
+    NEW = 'new'                      #: nothing of it was drawn, nor of one before it
+    ANOTHER = 'another'              #: the same, but another process may have drawn of one before
     GOES_ON = 'goes on'              #: this process has drawn all that was drawn of it
     AFTER_RESTART = 'after restart'  #: another process has drawn of it
 
@@ -57,7 +67,7 @@ class LiveWord:
         draws, and what a symbol is.
     :param topics: text that names the topics between which it runs.
     :param clock: text that names the clock of the times at which symbols are drawn.
-    :param state_file: path of the file that lets it go on after a restart; None: none.
+    :param state_file: path of the file that keeps it over restarts; None: none.
     :param account: where it is charged; None: nowhere.
     :param former: the word that this process configured before; it is carried on where the
         settings are the same and no other process has gone on with it.
@@ -83,13 +93,13 @@ class LiveWord:
         self._start: Start | None = None
         self.last: str | None = None
         self.drawn_at = -1
+        self._path = state_file
         self._state_file: StateFile | None = None
         self._store: Callable[[bytes, int | None, int], None] | None = None
         self._found_instead: str | None = None
         if state_file is not None:
             self._state_file = StateFile(
-                state_file, self.settings, len(mechanism.chain), topics=topics, clock=clock,
-                process=_PROCESS)
+                state_file, self.settings, len(mechanism.chain), clock=clock, process=_PROCESS)
         self._find(former)
         self._position: int | None = (
             None if self.last is None else self._positions[self.last])
@@ -98,15 +108,18 @@ class LiveWord:
         """Find the word to go on with, in this process or in the file."""
         file = self._state_file
         found, stored = ('no word', None) if file is None else (file.found, file.stored)
+        #: Whether no other process has drawn of a word of this place.
+        self._is_first = file is not None and (found == 'no word' or file.writer == _PROCESS)
         mine = former is not None and former.settings == self.settings
         if stored is not None and not (
-                mine and stored.process == _PROCESS and stored.name == former.name):
+                mine and file.writer == _PROCESS and stored.name == former.name):
             if self._restores(stored.state):
                 self._start, self.name = Start.AFTER_RESTART, stored.name
                 self._perhaps_charged, self.drawn_at = True, stored.drawn_at
                 if stored.position is not None:
                     self.last = self.mechanism.chain.states[stored.position]
-                self._logger.info('state_file: the word of the last run is carried on')
+                self._logger.info('the word of the last run is carried on, from '
+                                  f'{printable(self._path)}')
                 return
             found = 'a damaged word'
         if mine and found != 'a word of other settings':
@@ -145,7 +158,7 @@ class LiveWord:
             file.begin(self.name, self.mechanism.state, self._position, self.drawn_at)
             self._store = file.store
         if start is None:
-            start = Start.NEW
+            start = Start.NEW if self._is_first else Start.ANOTHER
             self._log_beginning()
         else:
             self._logger.info('the word goes on')
@@ -154,12 +167,13 @@ class LiveWord:
 
     def _log_beginning(self):
         if self._found_instead is not None:
-            self._logger.warning(f'state_file: it held {self._found_instead}: a new word begins; '
-                                 'anyone who has seen both words gets the sum of their ε')
+            self._logger.warning(
+                f'state_file {printable(self._path)}: it held {self._found_instead}: a new word '
+                'begins; anyone who has seen both words gets the sum of their ε')
         else:
-            self._logger.info('a new word begins' + (
-                '' if self._state_file is not None else
-                ' (no state_file: a restart begins another)'))
+            self._logger.info('a new word begins; ' + (
+                'a restart begins another' if self._path is None else
+                f'{printable(self._path)} keeps it over restarts'))
 
     def _charge(self):
         if self._account is None or self._is_charged:

@@ -7,16 +7,15 @@ It holds the word that was reserved last, and two slots, which are written in tu
 process is killed, and whatever it was writing, one of them is whole. The whole one with the larger
 number is the word that runs. All numbers are little-endian.
 
-    front, 92 bytes, written by one call of the operating system: it is whole or not at all
+    front, 76 bytes, written by one call of the operating system: it is whole or not at all
     16  magic
      8  room of a slot, in bytes
-    64  the word that was reserved and has not begun, as below: its settings, topics and name;
+    48  the word that was reserved and has not begun, as below: its settings and name;
         zeros: none
      4  CRC-32 of all that
 
     slot
     32  digest of the settings under which the word runs
-    16  digest of the topics that it runs between
     16  name of the word: random; the ledger knows its charge by this name
      8  name of the process that wrote the slot: random
      8  the clock of the time below
@@ -53,14 +52,14 @@ from zlib import crc32
 from symdp_ros.errors import raising, StateFileError
 
 _KIND = b'symdp_ros word '
-_MAGIC = _KIND + b'3'
-_FRONT = Struct('<16sQ32s16s16s')
-_SLOT = Struct('<32s16s16s8s8sQqIQ')
+_MAGIC = _KIND + b'4'
+_FRONT = Struct('<16sQ32s16s')
+_SLOT = Struct('<32s16s8s8sQqIQ')
 _CHANGES = Struct('<QqIQ')  # the part of a slot that changes with every symbol
 _CHECKSUM = Struct('<I')
 _FIRST_SLOT = _FRONT.size + _CHECKSUM.size
 _ROOM, _MOST_ROOM = 1024, 2**40
-_NONE = bytes(64)       # no word is reserved
+_NONE = bytes(48)       # no word is reserved
 _NOTHING = 0xFFFFFFFF   # a word that has no private symbol yet
 _NOT_KEPT = -1
 
@@ -74,7 +73,6 @@ class StoredWord(NamedTuple):
     state: bytes           #: of what draws it
     position: int | None   #: of its last private symbol; None: it has none yet
     drawn_at: int          #: when its last symbol was drawn; −1: not kept, or by another clock
-    process: bytes         #: who wrote it
 
 
 class StateFile:
@@ -84,25 +82,24 @@ class StateFile:
     :param path: created where it is absent, with mode 0600; its folder must exist.
     :param settings: 32 bytes, a digest of all that the word depends on, and of its ledger.
     :param states: how many states the chain has.
-    :param topics: text that names the topics between which the word runs.
     :param clock: text that names the clock of the times that are stored.
     :param process: 8 bytes that identify this process.
-    :raises StateFileError: the file cannot be opened, is not a file of this kind, another process
-        holds it, or it holds a word between other topics.
+    :raises StateFileError: the file cannot be opened, is not a file of this kind, or another
+        process holds it.
 
     `found` says what was there: 'a word to carry on' (it is `stored`, a `StoredWord`), 'no word',
     'a word of other settings', 'a word of another version' or 'a damaged word'; `reserved` is the
-    name of the word of these settings that was reserved and has not begun, or None. The file
+    name of the word of these settings that was reserved and has not begun, or None. `writer` is
+    the process that wrote the word that runs, whatever its settings; None: not known. The file
     stays as it is until `reserve` or `begin`.
     """
 
-    def __init__(self, path: Path, settings: bytes, states: int, *, topics: str = '',
-                 clock: str = '', process: bytes = bytes(PROCESS_BYTES)):
+    def __init__(self, path: Path, settings: bytes, states: int, *, clock: str = '',
+                 process: bytes = bytes(PROCESS_BYTES)):
         self._path, self._settings, self._process = path, settings, process
         self._problem = f'state_file {path} cannot be written'
-        self._topics = sha256(topics.encode()).digest()[:16]
         self._clock = sha256(clock.encode()).digest()[:8]
-        self.stored = self.reserved = None
+        self.stored = self.reserved = self.writer = None
         self._has_front, self._room, self._reservation = False, _ROOM, _NONE
         self._newest = self._number = 0  # of the slot that counts: which one, and its number
         with raising(StateFileError, f'state_file {path} cannot be opened', OSError):
@@ -111,7 +108,7 @@ class StateFile:
         try:
             with raising(StateFileError, f'state_file {path} cannot be used', OSError):
                 self._lock()
-                self.found = self._read(topics, states)
+                self.found = self._read(states)
         except StateFileError:
             os.close(self._file)
             raise
@@ -128,7 +125,7 @@ class StateFile:
             if not self._has_front:  # another layout, or nothing yet: there is nothing to keep
                 os.ftruncate(self._file, 0)
             os.posix_fallocate(self._file, 0, _FIRST_SLOT + 2 * self._room_for(length))
-            self._write_front(self._room, self._settings + self._topics + name)
+            self._write_front(self._room, self._settings + name)
             os.fsync(self._file)
             folder = os.open(self._path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY)
             try:
@@ -143,7 +140,7 @@ class StateFile:
 
         :raises StateFileError: the file cannot be written.
         """
-        self._start = b''.join((self._settings, self._topics, name, self._process, self._clock))
+        self._start = b''.join((self._settings, name, self._process, self._clock))
         self._start_checksum = crc32(self._start)
         with self._writing():
             if not self._has_front:
@@ -216,9 +213,9 @@ class StateFile:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise StateFileError(f'state_file {self._path} is in use by another process: stop it, '
-                                 'or give each node a state file of its own') from None
+                                 'or give each node a name of its own, or a state file') from None
 
-    def _read(self, topics, states):
+    def _read(self, states):
         """Take in what the file holds and return `found`."""
         front = os.pread(self._file, _FIRST_SLOT, 0)
         if not front.strip(b'\0'):
@@ -237,14 +234,13 @@ class StateFile:
         slots = [self._slot(0), self._slot(1)]
         words = [slot for slot in slots if slot is not None]
         word = max(words, key=lambda slot: slot.number, default=None)
-        if reserved[:2] == [self._settings, self._topics] and (
-                word is None or word.name != reserved[2]):
-            self.reserved = reserved[2]
+        if reserved[0] == self._settings and (word is None or word.name != reserved[1]):
+            self.reserved = reserved[1]
         if word is None:
             return 'no word' if self._reservation != _NONE and self._is_blank() else \
                 'a damaged word'
         self._newest, self._number = slots.index(word), word.number
-        return self._take_in(word, topics, states)
+        return self._take_in(word, states)
 
     def _slot(self, number):
         """Return what a slot holds; None: nothing, or it is damaged."""
@@ -265,20 +261,16 @@ class StateFile:
         return not any(os.pread(self._file, _SLOT.size, _FIRST_SLOT + i * self._room).strip(b'\0')
                        for i in (0, 1))
 
-    def _take_in(self, word, topics, states):
+    def _take_in(self, word, states):
         """Take in the word that runs and return `found`."""
-        if word.topics != self._topics:
-            raise StateFileError(
-                f'state_file {self._path} holds a word between other topics than {topics}: it is '
-                "another robot's, or topics were renamed. Give each robot its own state_file. "
-                'If that word is not needed any more, remove the file')
+        self.writer = word.process
         if word.settings != self._settings:
             return 'a word of other settings'
         if not (word.position < states or word.position == _NOTHING):
             return 'a damaged word'
         self.stored = StoredWord(
             word.name, word.state, None if word.position == _NOTHING else word.position,
-            word.drawn_at if word.clock == self._clock else _NOT_KEPT, word.process)
+            word.drawn_at if word.clock == self._clock else _NOT_KEPT)
         return 'a word to carry on'
 
 
@@ -286,7 +278,6 @@ class _Slot(NamedTuple):
     """What a slot holds."""
 
     settings: bytes
-    topics: bytes
     name: bytes
     process: bytes
     clock: bytes

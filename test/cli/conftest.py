@@ -20,7 +20,7 @@ def world(tmp_path, monkeypatch):
     from harness import world_in
 
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
+    monkeypatch.setenv('ROS_HOME', str(tmp_path / 'ros'))
     with world_in(tmp_path) as world:
         yield world
 

@@ -30,6 +30,12 @@ def test_a_robot_needs_no_more_than_a_name(tmp_path):
     assert not robot.remappings and robot.topic('private_region') == '/tb1/private_region'
 
 
+def test_a_robot_may_keep_no_word(tmp_path):
+    text = DEFAULTS.replace('}', ', state_file: none}') + 'state_dir: x\nrobots: {a: , b: }'
+    assert [robot.parameters['state_file'] for robot in robots_of(tmp_path, text).values()] == [
+        'none', 'none']
+
+
 def test_everything_can_be_overridden_for_one_robot(tmp_path):
     text = """
 fleet_domain: 50

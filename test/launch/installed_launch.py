@@ -35,7 +35,7 @@ def description(file, **arguments):
     """Return what launch_testing starts, an installed file; with it the ROS domain."""
     domain = free_domain()
     environment = {'ROS_DOMAIN_ID': str(domain), 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-                   'ROS_LOG_DIR': str(new_folder())}
+                   'ROS_HOME': str(new_folder())}
     return LaunchDescription([
         GroupAction([  # environment and all hold for this file alone
             *(SetEnvironmentVariable(*item) for item in environment.items()),

@@ -73,7 +73,7 @@ def launched(tmp_path):
         log = tmp_path / f'{len(processes)}.log'
         environment = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
                        'ROS_DOMAIN_ID': str(free_domain()),
-                       'ROS_LOG_DIR': str(tmp_path / 'ros-log')}
+                       'ROS_HOME': str(tmp_path / 'ros')}
         with log.open('wb') as output:
             process = subprocess.Popen(
                 [sys.executable, '-c', RUN, str(ROOT / 'launch' / file), *arguments],

@@ -18,10 +18,10 @@ for product in 'FASTRTPS', 'FASTDDS':  # its name until 2.x, and since
 
 @pytest.fixture
 def world(tmp_path, monkeypatch):
-    """Give a ROS domain of its own; all processes of the test end with it."""
+    """Give a ROS domain and a ROS_HOME of its own; all processes of the test end with it."""
     from harness import world_in
 
-    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros-log'))
+    monkeypatch.setenv('ROS_HOME', str(tmp_path / 'ros'))
     with world_in(tmp_path) as made:
         yield made
 

@@ -124,12 +124,13 @@ class Crashed(AssertionError):
 class Run:
     """A node of the package that runs in a process of its own."""
 
-    def __init__(self, domain, log: Path, name, arguments):
+    def __init__(self, domain, home: Path, log: Path, name, arguments):
         # Where a test asks for another place of compiled loops, none are there.
         loops = [] if 'NUMBA_CACHE_DIR' in os.environ else ['loops']
         self.log_file, self._crash_is_known = log, False
         self.process = _server(*loops).start(
-            name, ['--ros-args', *arguments], log, {**os.environ, 'ROS_DOMAIN_ID': str(domain)})
+            name, ['--ros-args', *arguments], log,
+            {**os.environ, 'ROS_DOMAIN_ID': str(domain), 'ROS_HOME': str(home)})
 
     @property
     def log(self) -> str:
@@ -194,6 +195,7 @@ class World:
 
     def __init__(self, directory: Path):
         self.directory = directory
+        self.home = directory / 'ros'  # ROS_HOME of the nodes
         self.runs, self._clients = [], {}
         self._known = set()  # names of services whose nodes know their clients
         clear_ports()
@@ -249,7 +251,7 @@ class World:
     def start(self, name, *arguments, **parameters) -> Run:
         """Start a node; parameters become -p name:=value."""
         given = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
-        run = Run(self.domain, self.directory / f'{len(self.runs)}-{name}.log', name,
+        run = Run(self.domain, self.home, self.directory / f'{len(self.runs)}-{name}.log', name,
                   [*arguments, *given])
         self.runs.append(run)
         self._known.clear()

@@ -29,7 +29,7 @@ class Starter:
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, text=True,
                     cwd=self._directory, env={
                         **os.environ, 'ROS_DOMAIN_ID': str(self._domain),
-                        'ROS_LOG_DIR': str(self._directory / 'ros-log'), 'PYTHONPATH': str(ROOT)})
+                        'ROS_HOME': str(self._directory / 'ros'), 'PYTHONPATH': str(ROOT)})
         known = log.stat().st_size
         print(json.dumps([node, *arguments]), file=self._process.stdin, flush=True)
         ready, _, _ = select.select([self._process.stdout], [], [], PATIENCE)

@@ -76,11 +76,13 @@ def test_a_lost_message_is_no_forbidden_move():
         words_of([[(1, 1), (3, 6)]])
 
 
-@pytest.mark.parametrize('keeps_state, how', [
-    (True, {}), (False, {}), (True, {'policy': 'adaptive', 'delay': 3})],
-    ids=['state_file', 'no_state_file', 'adaptive'])
-def test_kill_privatizer(world, ring, tmp_path, keeps_state, how):
-    seed = first_seed()
+@pytest.mark.parametrize('how', [
+    {}, {'state_file': 'none'}, {'policy': 'adaptive', 'delay': 3}, {'state_file': 'named'}],
+    ids=['default', 'no_state_file', 'adaptive', 'state_file'])
+def test_kill_privatizer(world, ring, tmp_path, how):
+    keeps_state, seed = how.get('state_file') != 'none', first_seed()
+    if how.get('state_file') == 'named':
+        how = {'state_file': tmp_path / 'word'}
     random, path = Random(seed), tmp_path / 'spent.ledger'
     arrived, begins = [], []  # (time of publication, number, position); nanoseconds
 
@@ -97,7 +99,6 @@ def test_kill_privatizer(world, ring, tmp_path, keeps_state, how):
 
     world.node.create_subscription(String, 'private_region', note, LATCHED)
     publisher = world.node.create_publisher(String, 'region', RELIABLE)
-    state = {'state_file': tmp_path / 'word'} if keeps_state else {}
 
     def send():
         publisher.publish(String(data=f's{random.randrange(_STATES)}'))
@@ -113,7 +114,7 @@ def test_kill_privatizer(world, ring, tmp_path, keeps_state, how):
         begin = time.monotonic()
         begins.append(time.time_ns())
         run = world.start('privatizer', chain_file=ring, epsilon=EPSILON, subject='robot',
-                          ledger_file=path, **state, **how)
+                          ledger_file=path, **how)
         if random.random() < 0.4:  # while it starts
             send_for(random.random() * 1.2 * startup)
         else:
@@ -129,8 +130,8 @@ def test_kill_privatizer(world, ring, tmp_path, keeps_state, how):
             with Ledger(path) as ledger:
                 charges = ledger.charges()
                 assert ledger.problems() == [] and ledger.spent('robot') == EPSILON * len(charges)
-            # With a state file, a word that was charged when its process was killed is not charged
-            # again. Without one, every process may have charged one.
+            # A word that was charged when its process was killed is not charged again. Where
+            # nothing keeps it, every process may have charged one.
             words, most = words_of(lives), 1 if keeps_state else started
             assert words <= len(charges) <= most, f'{words} words, {len(charges)} charges'
             if not keeps_state:

@@ -197,7 +197,8 @@ def test_every_output_is_claimed(world):
     world.privatizer(**options)
     second = world.privatizer(wait=False, **options)
     assert second.wait() == 1 and 'already publishes /private_pose' in second.log
-    world.privatizer('-r', 'private_pose:=other_pose', '-r', 'region:=other_region', **options)
+    world.privatizer('-r', '__node:=other', '-r', 'private_pose:=other_pose', '-r',
+                     'region:=other_region', **options)
 
 
 def test_the_moments_of_a_mixture():

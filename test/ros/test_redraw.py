@@ -6,9 +6,12 @@ No caller on the graph, and no kill, has a region drawn a second time in one wor
 The chain has fifty states that all follow one another, and ε is small: a second draw would almost
 always show another state.
 """
+from itertools import cycle
 import os
+import re
 import subprocess
 import sys
+from time import monotonic
 
 from geometry_msgs.msg import PoseStamped
 from harness import LATCHED, PATIENCE, REACTIVATE, RECONFIGURE, RELIABLE, ROOT, wait_until
@@ -45,18 +48,15 @@ def send(world, publisher, region, times=5):
 
 
 def send_until(world, publisher, region, condition):
-    """Publish a region again and again, until a condition holds."""
+    """Publish a region, or what a function returns, again and again, until a condition holds."""
     def spin():
-        publisher.publish(String(data=region))
+        publisher.publish(String(data=region() if callable(region) else region))
         world.spin(0.1)
 
     wait_until(condition, 'what was sent to arrive', spin)
 
 
-@pytest.mark.parametrize('with_state_file', [False, True], ids=['memory', 'state file'])
-def test_a_robot_that_stands_still_is_drawn_once(world, given, tmp_path, with_state_file):
-    if with_state_file:
-        given['state_file'] = tmp_path / 'word'
+def test_a_robot_that_stands_still_is_drawn_once(world, given):
     run = world.privatizer(**given, sampling='change')
     private, publisher = world.listen(), world.publisher(qos=RELIABLE)
     send(world, publisher, 's7')
@@ -114,26 +114,124 @@ def test_a_robot_that_stands_on_a_border_is_drawn_once(world, given, on_a_border
     assert len(private) == 2
 
 
-def test_a_robot_that_stands_still_is_drawn_once_over_kills(world, given, tmp_path):
-    given['state_file'] = tmp_path / 'word'
+def kills(world, given, times=5):
+    """Start a privatizer, and after each kill another; yield each, and the statuses it reports."""
+    for number in range(times + 1):
+        statuses = world.diagnostics()
+        run = world.privatizer(**given)
+        yield run, statuses
+        if number < times:
+            run.kill()
+
+
+@pytest.mark.parametrize('kept', [True, False], ids=['default', 'none'])
+@pytest.mark.parametrize('sampling', ['message', 'change'])
+def test_a_latched_region_is_drawn_once_over_kills(world, given, sampling, kept):
+    """Without any setting, and where no state is wanted: then not even once."""
+    private, publisher = world.listen(), world.node.create_publisher(String, 'region', LATCHED)
+    publisher.publish(String(data='s7'))
+    given |= {'sampling': sampling} | ({} if kept else {'state_file': 'none'})
+    for number, (run, statuses) in enumerate(kills(world, given), 1):
+        world.wait_until(lambda statuses=statuses: any(
+            'no node publishes' not in status.message for status in statuses), 'the publisher')
+        if kept and number == 1:
+            world.wait_until(lambda: private, 'its symbol')
+        world.settle()
+        assert ('is carried on' in run.log) == (kept and number > 1)
+    assert len(set(private)) == kept, 'it was drawn again'
+    assert spent(given) == pytest.approx(0.1 if kept else 0.6)
+    count, regions = len(private), cycle(['s8', 's9'])
+    send_until(world, publisher, lambda: next(regions), lambda: len(private) > count)
+
+
+@pytest.mark.parametrize('kept', [True, False], ids=['default', 'none'])
+def test_no_tick_is_drawn_twice_over_kills(world, given, kept):
+    private, publisher = world.listen(), world.node.create_publisher(String, 'region', LATCHED)
+    publisher.publish(String(data='s7'))
+    given |= {'sampling': 'period', 'period': 0.25, 'self_loops': 'true'} | (
+        {} if kept else {'state_file': 'none'})
+    begin = monotonic()
+    for number, _ in enumerate(kills(world, given), 1):
+        count = len(private)
+        world.wait_until(lambda count=count: len(private) >= count + 3, 'symbols')
+        # At instants a period apart; and after a restart the last one is shown again.
+        assert len(private) <= (monotonic() - begin) / 0.25 + number
+    assert spent(given) == pytest.approx(0.1 if kept else 0.6)
+
+
+@pytest.mark.parametrize('kept', [True, False], ids=['default', 'none'])
+def test_a_robot_that_stands_still_is_drawn_once_over_kills(world, given, kept):
     private, publisher = world.listen(), None
-    for kill in (True, True, False):
-        run = world.privatizer(**given, sampling='change')
+    given |= {'sampling': 'change'} | ({} if kept else {'state_file': 'none'})
+    for run, _ in kills(world, given, 2):
         publisher = publisher or world.publisher(qos=RELIABLE)
         # The reader of a killed process counts for a while: that one listens is not seen here.
         send(world, publisher, 's7', times=20)
-        world.wait_until(lambda: private, 'its symbol')
-        if kill:
-            run.kill()
-    assert len(set(private)) == 1, 'it was drawn again'
+        if kept:
+            world.wait_until(lambda: private, 'its symbol')
+    assert len(set(private)) == kept, 'it was drawn again'
     count = len(private)
     send_until(world, publisher, 's8', lambda: len(private) > count)
+    assert spent(given) == pytest.approx(0.1 if kept else 0.3)
+
+
+def test_a_renamed_topic_begins_a_word_and_draws_no_stay_again(world, given):
+    """By default it stops nothing; what is latched there may be the stay that was drawn."""
+    private = world.listen()
+    for name in 'region', 'zone':
+        publisher = world.node.create_publisher(String, name, LATCHED)
+        publisher.publish(String(data='s7'))
+        run = world.privatizer('-r', f'region:={name}', **given)
+        if name == 'region':
+            world.wait_until(lambda: private, 'its symbol')
+            assert run.stop() == 0
+    assert 'it held a word of other settings: a new word begins' in run.log
+    world.settle()
+    assert len(private) == 1
+    send_until(world, publisher, 's8', lambda: len(private) > 1)
+    assert spent(given) == 0.2
+
+
+def test_two_nodes_of_one_name_do_not_share_a_word(world, given):
+    world.privatizer(**given)
+    run = world.privatizer('-r', 'region:=zone', '-r', 'private_region:=private_zone', **given,
+                           wait=False)
+    assert run.wait() == 1 and 'Traceback' not in run.log
+    assert re.search(rf'/symdp_ros/{world.domain}.privatizer.word is in use by another process: '
+                     'stop it, or give each node a name of its own', run.log)
     assert spent(given) == 0.1
+    world.privatizer('-r', '__node:=other', '-r', 'region:=zone', '-r',
+                     'private_region:=private_zone', **given)
+
+
+def test_files_of_words_are_their_owners_alone(world, given):
+    world.privatizer('-r', '__ns:=/wing_a/r1', **given)
+    [folder] = world.home.glob('symdp_ros')
+    [file] = folder.iterdir()
+    assert file.name == f'{world.domain}.wing_a.r1.privatizer.word'
+    assert folder.stat().st_mode & 0o777 == 0o700 and file.stat().st_mode & 0o777 == 0o600
+    assert f'a new word begins; {file} keeps it over restarts' in world.runs[0].log
+
+
+@pytest.mark.parametrize('home', ['a file', '~no_such_user/ros'])
+def test_without_a_place_for_the_word_nothing_is_drawn_of_before(
+        world, given, home, tmp_path, monkeypatch):
+    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path))
+    world.home = home if home[0] == '~' else tmp_path / 'file'
+    (tmp_path / 'file').touch()
+    private, publisher = world.listen(), world.node.create_publisher(String, 'region', LATCHED)
+    publisher.publish(String(data='s7'))
+    run = world.privatizer(**given)
+    [line] = [line for line in run.log.splitlines() if 'nothing keeps the word' in line]
+    assert '[WARN]' in line and 'Set ROS_HOME to a folder that this node may write' in line
+    assert 'a new word begins; a restart begins another' in run.log
+    world.settle(1.0)
+    assert private == []
+    send_until(world, publisher, 's8', lambda: private)
 
 
 @pytest.mark.parametrize('kills', [False, True], ids=['transitions', 'kill'])
 def test_a_latched_message_is_drawn_once_whatever_the_qos_overrides(world, given, tmp_path, kills):
-    given['state_file'] = tmp_path / 'word'
     parameters = tmp_path / 'qos.yaml'
     parameters.write_text(
         'privatizer:\n  ros__parameters:\n    qos_overrides:\n      /region:\n        '

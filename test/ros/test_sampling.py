@@ -159,9 +159,9 @@ def test_a_clock_that_jumps_ahead_and_a_caller_who_starts_again_gain_no_symbol(w
     time.stand_until(lambda: len(private) == 3, 'the tick at its time')
 
 
-def test_the_ticks_of_simulated_time_go_on_over_a_restart(world, chain_file, tmp_path):
+def test_the_ticks_of_simulated_time_go_on_over_a_restart(world, chain_file):
     given = {'chain_file': chain_file, 'epsilon': SURE, 'sampling': 'period', 'period': 10.0,
-             'use_sim_time': 'true', 'state_file': tmp_path / 'word'}
+             'use_sim_time': 'true'}
     run, private = world.privatizer(**given), world.listen()
     time = SimulatedTime(world)
     time.pass_quietly(20)

@@ -45,7 +45,7 @@ def test_every_message_is_one_symbol():
 
 
 @pytest.mark.parametrize('kind', [EveryMessage, EveryChange])
-def test_latched_messages_enter_the_first_word_of_a_process_alone(kind):
+def test_latched_messages_enter_the_first_word_alone(kind):
     drawn = Drawn(kind, Start.NEW, drop_unknown=False)
     assert drawn.sampling.takes_latched
     drawn.sampling.start(Start.GOES_ON, 0)
@@ -55,8 +55,9 @@ def test_latched_messages_enter_the_first_word_of_a_process_alone(kind):
     assert not drawn.sampling.takes_latched
     drawn.sampling.start(Start.NEW, 0)
     assert not drawn.sampling.takes_latched, 'the last word may show it'
-    drawn = Drawn(kind, Start.AFTER_RESTART, drop_unknown=False)
-    assert not drawn.sampling.takes_latched
+    for start in (Start.AFTER_RESTART, Start.ANOTHER):
+        drawn = Drawn(kind, start, drop_unknown=False)
+        assert not drawn.sampling.takes_latched
     drawn = Drawn(kind, Start.NEW, drop_unknown=False, waits=True)
     assert not drawn.sampling.takes_latched
 
@@ -84,9 +85,10 @@ def test_a_stay_is_drawn_once_however_often_the_node_is_stopped():
     assert drawn == ['a', 'b']
 
 
+@pytest.mark.parametrize('start', [Start.AFTER_RESTART, Start.ANOTHER])
 @pytest.mark.parametrize('drop, expected', [(False, ['a', 'b']), (True, ['b'])])
-def test_after_a_restart_the_first_region_is_not_drawn(drop, expected):
-    drawn = Drawn(EveryChange, Start.AFTER_RESTART, drop_unknown=drop)
+def test_after_a_restart_the_first_region_is_not_drawn(drop, expected, start):
+    drawn = Drawn(EveryChange, start, drop_unknown=drop)
     drawn.read(None, None, 'a', 'a')
     drawn.sampling.start(Start.GOES_ON, 0)
     drawn.read('a', 'b')
@@ -192,6 +194,13 @@ def test_ticks_keep_their_times_over_a_stop_and_a_restart(start, now, wait):
     if start is Start.AFTER_RESTART:
         drawn = period(None)
     assert drawn.sampling.start(start, now, 1000) == wait
+
+
+def test_a_simulation_that_begins_anew_ticks_from_its_beginning():
+    drawn = period(None)
+    assert drawn.sampling.start(Start.AFTER_RESTART, 0, 100_000) == PERIOD
+    assert drawn.sampling.tick(300) == PERIOD and drawn.sampling.tick(1300) == PERIOD
+    assert drawn.times == [1300]
 
 
 def test_where_the_last_time_is_not_known_a_whole_period_passes():

@@ -13,8 +13,8 @@ DIGEST, OTHER = bytes(range(32)), bytes(32)
 NAME, OTHER_NAME = b'the name of it..', b'another name....'
 NEW = 'no word', None
 STATE = b'what draws it'
-FRONT, SLOT = 92, 1024  # bytes
-RECORD = 112 + len(STATE)
+FRONT, SLOT = 76, 1024  # bytes
+RECORD = 96 + len(STATE)
 
 
 @pytest.fixture
@@ -83,19 +83,15 @@ def test_other_settings_are_another_word(path, digest, states, found):
     assert opened(path, digest, states) == ('a word to carry on', None)
 
 
-def test_a_word_between_other_topics_is_refused_and_kept(path):
-    written(path, 7, topics='/r1/region and /r1/private_region')
-    with pytest.raises(StateFileError, match='other topics than /r2/region .* remove the file'):
-        StateFile(path, DIGEST, 10, topics='/r2/region and /r2/private_region')
-    assert opened(path, topics='/r1/region and /r1/private_region')[1] == 7
-
-
-def test_a_word_that_only_was_reserved_between_other_topics_is_nothing(path):
-    file = StateFile(path, DIGEST, 10, topics='/r1/region')
-    file.reserve(NAME, len(STATE))
-    file.close()
-    file = StateFile(path, DIGEST, 10, topics='/r2/region')
-    assert (file.found, file.reserved) == ('no word', None)
+def test_the_writer_is_known_whatever_its_settings(path):
+    written(path, 7, process=b'the one.')
+    for digest in (DIGEST, OTHER):
+        file = StateFile(path, digest, 10)
+        assert file.writer == b'the one.'
+        file.close()
+    path.unlink()
+    file = StateFile(path, DIGEST, 10)
+    assert file.writer is None
     file.close()
 
 

@@ -224,7 +224,8 @@ def _demo(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
         RegisterEventHandler(OnProcessExit(on_exit=[Shutdown(reason='a node of the demo ended')])),
         Node(package='symdp_ros', executable='patrol', namespace=given['namespace'],
              output='screen', parameters=[{**patrol, 'wait_for_subscribers': 1}]),
-        *_node('privatizer', {**given, 'period': ''})]  # each message is a symbol
+        # Each message is a symbol, and each demo a word.
+        *_node('privatizer', {**given, 'period': '', 'state_file': 'none'})]
 
 
 def _parsed(options: Sequence[Option], given: dict[str, str]) -> dict[str, Any]:
