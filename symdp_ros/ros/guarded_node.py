@@ -4,19 +4,29 @@
 from collections.abc import Callable
 from functools import wraps
 from inspect import iscoroutinefunction
+import re
 import sys
 import traceback
 from typing import Any
 
+from lifecycle_msgs.srv import ChangeState
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.node import Node
 from symdp_ros.errors import printable, SymdpError
+from type_description_interfaces.srv import GetTypeDescription
 
 #: Characters of the longest reason that is logged: values of parameters may be quoted in it.
 LONGEST_SENTENCE = 2000
 
 _ROS = {'rclpy', 'tf2_ros'}  # packages whose callbacks our nodes have
 _QUIET = 10.0                # seconds from one refusal in the log to the next
+_LABELS = {'', 'configure', 'activate', 'deactivate', 'cleanup', 'shutdown'}
+_HASH = re.compile('RIHS01_[0-9a-fA-F]{64}')
+#: Type of a service → whether a request is right. rcl logs a wrong one as it came: with lines and
+#: terminal codes of whoever sent it.
+_IS_RIGHT: dict[type, Callable[[Any], bool]] = {
+    ChangeState: lambda request: request.transition.label in _LABELS,
+    GetTypeDescription: lambda request: bool(_HASH.fullmatch(request.type_hash))}
 
 
 class GuardedNode(Node):
@@ -42,7 +52,8 @@ class GuardedNode(Node):
         self.failure, self.has_failed = '', False
         super().__init__(name, start_parameter_services=False, **kwargs)
         for service in self.services:  # rclpy makes some without `create_service`
-            service.callback = self.guarded(service.callback)
+            service.callback = self.guarded(
+                _checking(service.srv_type, service.callback), service.srv_name)
 
     def create_publisher(self, *args, **kwargs):
         """Make a publisher without events."""
@@ -53,20 +64,25 @@ class GuardedNode(Node):
         """Make a subscription without events, its callback guarded."""
         kwargs.setdefault('event_callbacks',
                           SubscriptionEventCallbacks(use_default_callbacks=False))
-        return super().create_subscription(msg_type, topic, self.guarded(callback), *args,
-                                           **kwargs)
+        return super().create_subscription(msg_type, topic, self.guarded(callback, topic),
+                                           *args, **kwargs)
 
     def create_service(self, srv_type, srv_name, callback, *args, **kwargs):
         """Make a service, its callback guarded."""
-        return super().create_service(srv_type, srv_name, self.guarded(callback), *args, **kwargs)
+        return super().create_service(srv_type, srv_name, self.guarded(callback, srv_name),
+                                      *args, **kwargs)
 
     def create_timer(self, timer_period_sec, callback, *args, **kwargs):
         """Make a timer, its callback guarded."""
         return super().create_timer(timer_period_sec, self.guarded(callback), *args, **kwargs)
 
-    def guarded(self, callback: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a callback that raises nothing; a service then answers what it has so far."""
-        guard = _Guard(self, (callback.__module__ or '').partition('.')[0] in _ROS)
+    def guarded(self, callback: Callable[..., Any], name: str = '') -> Callable[..., Any]:
+        """
+        Return a callback that raises nothing; a service then answers what it has so far.
+
+        :param name: of the topic or service.
+        """
+        guard = _Guard(self, (callback.__module__ or '').partition('.')[0] in _ROS, name)
 
         if iscoroutinefunction(callback):
             @wraps(callback)
@@ -85,10 +101,10 @@ class GuardedNode(Node):
 
         return guarded
 
-    def refuse(self) -> None:
-        """Log that something was sent that rclpy cannot take; not each time."""
+    def refuse(self, name: str = 'this node') -> None:
+        """Log that something was sent that ROS cannot take; not each time."""
         self.get_logger().error(
-            'refused a message or a request that ROS cannot take; the node goes on',
+            f'refused what was sent to {name}: ROS cannot take it. The node goes on',
             throttle_duration_sec=_QUIET)
 
     def fail(self, error: Exception) -> None:
@@ -115,8 +131,8 @@ class GuardedNode(Node):
 class _Guard:
     """Keeps what is raised inside it; `of_ros`: in a callback that is not ours."""
 
-    def __init__(self, node: GuardedNode, of_ros: bool):
-        self._node, self._of_ros = node, of_ros
+    def __init__(self, node: GuardedNode, of_ros: bool, name: str):
+        self._node, self._of_ros, self._name = node, of_ros, name
 
     @property
     def is_open(self) -> bool:
@@ -129,7 +145,19 @@ class _Guard:
         if not isinstance(error, Exception):
             return False
         if self._of_ros:
-            self._node.refuse()
+            self._node.refuse(self._name)
         else:
             self._node.fail(error)
         return True
+
+
+def _checking(srv_type, callback):
+    is_right = _IS_RIGHT.get(srv_type, lambda request: True)
+
+    @wraps(callback)
+    def checked(request, response):
+        if not is_right(request):
+            raise ValueError  # for the guard
+        return callback(request, response)
+
+    return checked

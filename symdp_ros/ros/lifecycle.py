@@ -11,9 +11,6 @@ from symdp_ros.ros.process.spinning import stop_requested
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
-#: What others may ask for; rcl logs any other label as it came, terminal codes included.
-_LABELS = {'', 'configure', 'activate', 'deactivate', 'cleanup', 'shutdown'}
-
 STOPPED = 'a signal asked to stop: not everything is compiled'
 
 
@@ -34,9 +31,6 @@ class ManagedNode(GuardedNode, LifecycleNode):
     def __init__(self, name: str, **kwargs):
         super().__init__(name, **kwargs)
         self.settings, self._problems = declare(self, PARAMETERS[name])
-        for service in self.services:
-            if service.srv_name.endswith('/change_state'):
-                service.callback = _refusing(service.callback, self.get_logger())
 
     def configure(self):
         """Read the settings, open what is needed."""
@@ -102,18 +96,3 @@ class ManagedNode(GuardedNode, LifecycleNode):
         if undo is not None:
             undo()
         return _FAILURE
-
-
-def _refusing(change_state, logger):
-    """Refuse a transition that is impossible; one that there is not before rcl logs its label."""
-    def callback(request, response):
-        try:
-            if request.transition.label in _LABELS:
-                return change_state(request, response)
-            logger.error('a requested transition is none that a lifecycle node has')
-        except RuntimeError:  # RCLError: the state machine has no such transition now
-            logger.error('a requested transition is not possible in the current state')
-        response.success = False
-        return response
-
-    return callback

@@ -17,9 +17,13 @@ from symdp_ros.errors import SymdpError
 from symdp_ros.ros.guarded_node import GuardedNode
 from symdp_ros.ros.process.spinning import spin_once
 from test_log_release import given
+from type_description_interfaces.srv import GetTypeDescription
 
 UNKNOWN = [Parameter(name='x\x1b[2J', value=ParameterValue(type=99))]
-REFUSED = 'refused a message or a request that ROS cannot take; the node goes on'
+
+
+def refused(name):
+    return f'refused what was sent to {name}: ROS cannot take it. The node goes on'
 
 
 def start(world, node, chain_file, directory, **more):
@@ -38,7 +42,8 @@ def test_a_parameter_of_an_unknown_type(world, chain_file, tmp_path, node):
     for service_type in SetParameters, SetParametersAtomically:
         name = 'set_parameters' + '_atomically' * (service_type is SetParametersAtomically)
         world.call(service_type, f'/{node}/{name}', service_type.Request(parameters=UNKNOWN))
-    assert run.log.count(REFUSED) == 1, 'not one line for each request'
+    assert run.log.count('refused what was sent to') == 1, 'not one line for each request'
+    assert refused(f'{node}/set_parameters') in run.log
     assert '\x1b' not in run.log and 'Traceback' not in run.log
     right = Parameter(name='use_sim_time', value=ParameterValue(type=1, bool_value=True))
     [result] = world.call(SetParameters, f'/{node}/set_parameters', SetParameters.Request(
@@ -53,8 +58,7 @@ def test_a_clock_before_time_began(world, chain_file, tmp_path, node):
     clock = world.publisher('/clock', Clock, QoSProfile(depth=1))
     message = Clock()
     message.clock.sec = -1
-    clock.publish(message)
-    run.wait_for(REFUSED)
+    world.wait_until(lambda: clock.publish(message) or refused('/clock') in run.log, 'a refusal')
     message.clock.sec = 1
     clock.publish(message)
     world.call(SetParameters, f'/{node}/set_parameters', SetParameters.Request())
@@ -71,7 +75,18 @@ def test_a_label_that_no_transition_has(world, chain_file):
     assert not change('\x1b[2J') and not change('none\n[INFO] forged') and not change('activate')
     assert change('deactivate') and change('activate')
     assert '\x1b' not in run.log and 'forged' not in run.log
-    assert run.log.count('a requested transition is none that a lifecycle node has') == 2
+    assert refused('/privatizer/change_state') in run.log
+    assert run.stop() == 0
+
+
+def test_a_hash_that_is_none(world, chain_file):
+    run = world.privatizer(chain_file=chain_file, epsilon=SURE)
+    for text in '\x1b[2J', 'none\n[INFO] forged', 'x' * 100_000, f'RIHS01_{0:063}\n':
+        assert not world.call(
+            GetTypeDescription, '/privatizer/get_type_description',
+            GetTypeDescription.Request(type_name='std_msgs/msg/String', type_hash=text)).successful
+    assert refused('privatizer/get_type_description') in run.log
+    assert '\x1b' not in run.log and 'forged' not in run.log and 'xxx' not in run.log
     assert run.stop() == 0
 
 
