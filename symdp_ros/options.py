@@ -605,6 +605,8 @@ DOMAIN = Option('domain', int, '', 'the ROS domain; if not set: that of ROS_DOMA
 SECONDS = Option('seconds', float, 7.0, 'how long to wait for nodes to announce themselves; DDS '
                  'repeats an announcement that was lost every 3 s', least=0, most=3600,
                  unit='seconds')
+ANSWERED = Option('timeout', float, 600.0, 'how long to wait for the answer: the release of many '
+                  'logs takes long', least=0.1, most=1e6, unit='seconds')
 DOCTOR_TOPICS = Option('topics', list, [], 'look only at this topic and those below it, such as '
                        '/fleet', unit='topic')
 ISOLATED_BY = Option('for', str, None, 'the tool that keeps everything else in',

@@ -6,7 +6,7 @@ import argparse
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.in_domain import domain_of, needing_ros
 from symdp_ros.errors import printable
-from symdp_ros.options import DOMAIN, SECONDS
+from symdp_ros.options import ANSWERED, DOMAIN, SECONDS
 
 
 def add_parser(commands) -> None:
@@ -16,11 +16,11 @@ def add_parser(commands) -> None:
         description='Calls a service of type std_srvs/srv/Trigger, such as /log_release/release '
                     'or /fleet/reload, and prints its answer; or, with a TRANSITION, one of type '
                     'lifecycle_msgs/srv/ChangeState, such as /tb1/privatizer/change_state. Exit '
-                    'status 1 if it answers that it failed.')
+                    'status 1 if it answers that it failed, or does not answer in time.')
     parser.add_argument('service', metavar='SERVICE', help='its name: symdp topics lists them')
     parser.add_argument('transition', metavar='TRANSITION', nargs='?', default='',
                         help='such as configure, activate, deactivate, cleanup')
-    add_arguments(parser, [DOMAIN, SECONDS])
+    add_arguments(parser, [DOMAIN, SECONDS, ANSWERED])
     parser.set_defaults(run=run)
 
 
@@ -29,6 +29,6 @@ def run(options: argparse.Namespace) -> int:
     with needing_ros():
         from symdp_ros.ros.graph.calling import call
     success, message = call(domain_of(options), options.service, options.transition,
-                            options.seconds)
+                            options.seconds, options.timeout)
     print(printable(message, 2000) or ('done' if success else 'refused'))
     return 0 if success else 1
