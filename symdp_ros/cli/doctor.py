@@ -157,8 +157,9 @@ def _topic(channel, privatizers) -> Finding | None:
     if not sources or name in _NO_REGION:
         return None
     if channel.type_name == 'rcl_interfaces/msg/Log':
-        return None if all(map(_is_daemon, sources)) else finding(False, "the nodes' log: its text is unknown",
-                       'read what they log; where it names places, keep it in the domain')
+        return None if all(map(_is_daemon, sources)) else finding(
+            False, "the nodes' log: its text is unknown",
+            'read what they log; where it names places, keep it in the domain')
     shown = shown_by(channel.type_name)
     if not shown:
         return None
