@@ -611,6 +611,8 @@ SECONDS = Option('seconds', float, 7.0, 'how long to wait for nodes to announce 
                  unit='seconds')
 RAW = Option('raw', bool, False, 'print an answer in JSON as it came, on one line, as is done '
              'where the output is no terminal')
+ANSWERED = Option('timeout', float, 600.0, 'how long to wait for the answer: the release of many '
+                  'logs takes long', least=0.1, most=1e6, unit='seconds')
 DOCTOR_TOPICS = Option('topics', list, [], 'look only at this topic and those below it, such as '
                        '/fleet', unit='topic')
 ISOLATED_BY = Option('for', str, None, 'the tool that keeps everything else in',

@@ -8,7 +8,7 @@ import sys
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.in_domain import domain_of, needing_ros
 from symdp_ros.errors import printable
-from symdp_ros.options import DOMAIN, RAW, SECONDS
+from symdp_ros.options import ANSWERED, DOMAIN, RAW, SECONDS
 
 _LONGEST = 10_000_000  # characters: an answer of log_release has about 200 for each log
 
@@ -21,11 +21,11 @@ def add_parser(commands) -> None:
                     'or /fleet/reload, and prints its answer, on a terminal one that is JSON in '
                     'several lines; or, with a TRANSITION, one of type '
                     'lifecycle_msgs/srv/ChangeState, such as /tb1/privatizer/change_state. Exit '
-                    'status 1 if it answers that it failed.')
+                    'status 1 if it answers that it failed, or does not answer in time.')
     parser.add_argument('service', metavar='SERVICE', help='its name: symdp topics lists them')
     parser.add_argument('transition', metavar='TRANSITION', nargs='?', default='',
                         help='such as configure, activate, deactivate, cleanup')
-    add_arguments(parser, [DOMAIN, SECONDS, RAW])
+    add_arguments(parser, [DOMAIN, SECONDS, ANSWERED, RAW])
     parser.set_defaults(run=run)
 
 
@@ -34,12 +34,12 @@ def run(options: argparse.Namespace) -> int:
     with needing_ros():
         from symdp_ros.ros.graph.calling import call
     success, message = call(domain_of(options), options.service, options.transition,
-                            options.seconds)
+                            options.seconds, options.timeout)
     message = message or ('done' if success else 'refused')
     lines = [message]
     if sys.stdout.isatty() and not options.raw:
         lines = _readable(message)
-    print(*(printable(line, _LONGEST) for line in lines), sep='\n', flush=True)
+    print(*(printable(line, _LONGEST) for line in lines), sep='\n')
     return 0 if success else 1
 
 

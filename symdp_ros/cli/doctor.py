@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _OWN = {'privatizer', 'log_release'}  # names of nodes that publish only what is private
 _NO_REGION = {'/clock', '/parameter_events'}    # what every node subscribes to
 _BRIDGES = {'domain_bridge', 'foxglove_bridge', 'rosbridge_websocket', 'zenoh_bridge_ros2dds'}
+_DAEMON = '_ros2cli_daemon_'                    # begin of the name of the daemon of `ros2`
 _FEW = 4                                        # names that a row shows
 #: What anyone can learn of parameters: type → what it shows, and what to do.
 _PARAMETERS = {
@@ -156,8 +157,9 @@ def _topic(channel, privatizers) -> Finding | None:
     if not sources or name in _NO_REGION:
         return None
     if channel.type_name == 'rcl_interfaces/msg/Log':
-        return finding(False, "the nodes' log: its text is unknown",
-                       'read what they log; where it names places, keep it in the domain')
+        return None if all(map(_is_daemon, sources)) else finding(
+            False, "the nodes' log: its text is unknown",
+            'read what they log; where it names places, keep it in the domain')
     shown = shown_by(channel.type_name)
     if not shown:
         return None
@@ -209,12 +211,15 @@ def _recorders(graph, certain, unsure) -> Iterator[Finding]:
 
 
 def _parameters(graph) -> Iterator[Finding]:
+    def tells(node):
+        return _base(node) not in _OWN and not _is_daemon(node)
+
     yield from _together(
         Finding(False, (channel.name,), channel.type_name,
-                frozenset(node for node in channel.sources if _base(node) not in _OWN),
+                frozenset(node for node in channel.sources if tells(node)),
                 frozenset(channel.readers), *_PARAMETERS[channel.type_name])
         for channel in (*graph.services, *graph.topics) if channel.type_name in _PARAMETERS
-        and not all(_base(node) in _OWN for node in channel.sources))
+        and any(map(tells, channel.sources)))
 
 
 def segments_for_all(directory: Path = Path('/dev/shm')) -> int:
@@ -242,8 +247,13 @@ def _base(node: str) -> str:
     return node.rpartition('/')[2]
 
 
+def _is_daemon(node: str) -> bool:
+    return _base(node).startswith(_DAEMON)
+
+
 def _some_names(names: Sequence[str], most: int = _FEW) -> str:
-    shown = ', '.join(printable(name) for name in names[:most])
+    shown = ', '.join('the ros2 daemon' if _is_daemon(name) else printable(name)
+                      for name in names[:most])
     return (shown or 'none') if len(names) <= most else f'{shown} and {len(names) - most} more'
 
 

@@ -13,6 +13,7 @@ from symdp_ros.cli.logs import learn, ledger, release, table
 from symdp_ros.cli.maps import automaton, chain, check, propose_zones
 from symdp_ros.core.compiled.notice import on_slow_loops
 from symdp_ros.errors import printable, SymdpError
+from symdp_ros.files.standard_output import close_output
 
 COMMANDS = (check, chain, propose_zones, calibrate, explore, demo, release, table, ledger,
             learn, automaton, topics, echo, call, doctor, isolate, warm_up)
@@ -43,7 +44,12 @@ def main(arguments=None) -> int:
         from argcomplete import autocomplete
 
         autocomplete(parser)
-    return run(parser.parse_args(arguments))
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit:  # it printed a help text, or what is wrong
+        close_output()
+        raise
+    return run(options)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -65,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         problem = printable(f'{where}: {error.strerror or error}')
     except KeyboardInterrupt:
         return 130
-    _close_output()
+    close_output()
     if problem is not None:
         print(f'symdp {options.command}: {problem}', file=sys.stderr)
     return 1
@@ -75,13 +81,6 @@ def _escape():
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, 'reconfigure'):  # names that the terminal's encoding lacks are escaped
             stream.reconfigure(errors='backslashreplace')
-
-
-def _close_output():
-    try:
-        sys.stdout.flush()
-    except OSError:  # no reader, or a full disk: the interpreter would print an error, too
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == '__main__':

@@ -7,7 +7,6 @@ if __name__ == '__main__':  # before the imports, which are slow
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from functools import wraps
 import gc
 from hashlib import sha256
 from itertools import filterfalse
@@ -20,7 +19,6 @@ from weakref import ref, WeakValueDictionary
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
@@ -35,11 +33,11 @@ from symdp_ros.nodes.privatizer import choose_live, mechanism_settings, Privatiz
 from symdp_ros.options import PARAMETERS, USE_SIM_TIME
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.queues import CALLS
-from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
+from symdp_ros.ros.guarded_node import GuardedNode, LONGEST_SENTENCE
 from symdp_ros.ros.live.late_answers import LateAnswers
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.process.output_domain import context_of
-from symdp_ros.ros.process.spinning import run, stop_requested
+from symdp_ros.ros.process.spinning import run, spin_once, stop_requested
 from symdp_ros.ros.rclpy_private import leave_graph, lifecycle_state, overrides_of
 from symdp_ros.words.live_memory import LiveMemories
 from symdp_ros.words.sampling_settings import SamplingSettings
@@ -57,17 +55,17 @@ class HostedPrivatizer(Privatizer):
     """
     A `privatizer` whose failure ends neither the process nor the other robots.
 
-    After an exception in a callback it processes nothing any more, until it is configured again.
+    After it has failed it processes nothing any more, until it is configured again.
 
     :param mechanisms: those of the other robots, by map and by settings: robots that have the same
         share the chain and the tables.
-    :param on_failure: called after the first such exception, in the callback: the node is still
-        in use.
+    :param on_failure: called when it has failed, in the callback that did: the node is still in
+        use.
     """
 
     def __init__(self, robot: Robot, mechanisms: _Mechanisms,
                  on_failure: 'Callable[[HostedPrivatizer], None]', **kwargs):
-        self._mechanisms, self._on_failure, self._failed = mechanisms, on_failure, False
+        self._mechanisms, self._on_failure = mechanisms, on_failure
         super().__init__(
             namespace=robot.namespace, use_global_arguments=False,
             cli_args=['--ros-args', *(word for topic, name in robot.remappings.items()
@@ -75,9 +73,8 @@ class HostedPrivatizer(Privatizer):
             parameter_overrides=[Parameter(name, value=value)
                                  for name, value in robot.parameters.items()], **kwargs)
 
-    def configure(self):
-        self._failed = False
-        super().configure()
+    def on_failure(self):
+        self._on_failure(self)
 
     def read_chain(self):
         content = read_map_text(self.map_settings.path)  # its times and size may lie
@@ -95,34 +92,8 @@ class HostedPrivatizer(Privatizer):
         self._mechanisms.setdefault(self._map, made)
         return made
 
-    def create_subscription(self, msg_type, topic, callback, *args, **kwargs):
-        return super().create_subscription(msg_type, topic, self._guarded(callback), *args,
-                                           **kwargs)
 
-    def create_timer(self, timer_period_sec, callback, *args, **kwargs):
-        return super().create_timer(timer_period_sec, self._guarded(callback), *args, **kwargs)
-
-    def _guarded(self, callback):
-        @wraps(callback)
-        def guarded(*args):
-            if self._failed:
-                return
-            try:
-                callback(*args)
-            except Exception as error:
-                self._failed = True
-                if isinstance(error, SymdpError):
-                    self.failure = printable(error, LONGEST_SENTENCE)
-                else:  # its text and its traceback may hold a region: not for /rosout
-                    self.failure = 'internal error: the traceback is on stderr'
-                    traceback.print_exc()
-                self.get_logger().fatal(self.failure)
-                self._on_failure(self)
-
-        return guarded
-
-
-class FleetNode(Node):
+class FleetNode(GuardedNode):
     """
     Runs a `privatizer` for each robot of the fleet file (`fleet_file`), in the robot's ROS domain.
 
@@ -135,7 +106,7 @@ class FleetNode(Node):
     """
 
     def __init__(self, **kwargs):
-        super().__init__('fleet', start_parameter_services=False, **kwargs)
+        super().__init__('fleet', **kwargs)
         self._settings, self._problems = declare(self, PARAMETERS['fleet'])
         self._robots: dict[str, Robot] = {}
         self._nodes: dict[str, HostedPrivatizer] = {}
@@ -155,7 +126,7 @@ class FleetNode(Node):
                 raise ConfigurationError('; '.join(self._problems))
             robots = self._read()
         except SymdpError as error:
-            self.get_logger().fatal(printable(error, LONGEST_SENTENCE))
+            self.log_failure(error)
             return False
         self._answers = LateAnswers(self.create_service(
             Trigger, '~/reload', self._reload, qos_profile=QoSProfile(depth=CALLS)))
@@ -164,7 +135,7 @@ class FleetNode(Node):
         slow = self._start_fast(robots.values())
         thread = self._compile_for(slow)
         while thread.is_alive():
-            self._spinner.spin_once(timeout_sec=_BETWEEN_LOOKS)
+            spin_once(self, _BETWEEN_LOOKS)
         self._start_all(slow)
         self._starting = False
         failed = self._failed()
@@ -271,7 +242,7 @@ class FleetNode(Node):
 
     def _on_failure(self, node: HostedPrivatizer) -> None:
         # Not now: the callback that failed belongs to what is destroyed.
-        self._spinner.create_task(self._give_up, node)
+        self._spinner.create_task(self.guarded(self._give_up), node)
 
     def _give_up(self, node: HostedPrivatizer) -> None:
         """Deactivate and clean up a node that failed; it can be configured again."""
@@ -306,7 +277,7 @@ class FleetNode(Node):
         self._reloading = True
         to_start = [robots[name] for name in robots if name not in left]
         self._spinner.create_task(
-            self._start_successors, response, to_start,
+            self.guarded(self._start_successors), response, to_start,
             f'{len(set(robots) - before)} new, {len(before - set(robots))} removed, '
             f'{len((before & set(robots)) - left)} started again, {len(left)} left as they were',
             _LOOKS_FOR_NODES)
@@ -324,7 +295,8 @@ class FleetNode(Node):
         gc.collect()
         self._ended = [node for node in self._ended if node() is not None]
         if self._ended and looks:
-            self._spinner.create_task(self._start_successors, response, robots, done, looks - 1)
+            self._spinner.create_task(self.guarded(self._start_successors), response, robots, done,
+                                      looks - 1)
             return
         slow = self._start_fast(robots)
         thread = self._compile_for(slow)

@@ -8,14 +8,13 @@ if __name__ == '__main__':  # before the imports, which are slow
 import random
 from time import monotonic
 
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
-from symdp_ros.errors import ConfigurationError, printable, SymdpError
+from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
-from symdp_ros.ros.lifecycle import LONGEST_SENTENCE
+from symdp_ros.ros.guarded_node import GuardedNode
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.process.spinning import run
 from symdp_ros.words.sampling_settings import SamplingSettings
@@ -23,7 +22,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 _SETTLING = 0.5  # seconds: a publisher discovers its readers before they all discover it
 
 
-class Patrol(Node):
+class Patrol(GuardedNode):
     """
     Walks the chain by its P (uniformly where there is none) from the initial state.
 
@@ -33,7 +32,7 @@ class Patrol(Node):
     """
 
     def __init__(self, **kwargs):
-        super().__init__('patrol', start_parameter_services=False, **kwargs)
+        super().__init__('patrol', **kwargs)
         self._settings, self._problems = declare(self, PARAMETERS['patrol'])
         self._publisher = None
 
@@ -45,7 +44,7 @@ class Patrol(Node):
             place = MapSettings.of(self._settings)
             self._chain = SamplingSettings().chain(place.read())
         except SymdpError as error:
-            self.get_logger().fatal(printable(error, LONGEST_SENTENCE))
+            self.log_failure(error)
             return False
         seed = self._settings['seed']
         self._random = random.Random(None if seed == -1 else seed)

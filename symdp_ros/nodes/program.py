@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The programs that run a node; the imports of the node, which are slow, come last."""
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 import os
@@ -23,11 +24,14 @@ def run_program(node: str) -> int:
     if '--ros-args' in arguments:
         arguments = arguments[:arguments.index('--ros-args')]
     if '-h' in arguments or '--help' in arguments:
+        from symdp_ros.files.standard_output import close_output
         from symdp_ros.nodes.help import help_of
 
         # Letters that the terminal's encoding lacks are escaped.
         sys.stdout.reconfigure(errors='backslashreplace')  # type: ignore[union-attr]
-        print(help_of(node))
+        with suppress(BrokenPipeError):  # `… | head`
+            print(help_of(node), flush=True)
+        close_output()
         return 0
     for number in stop_signals():
         signal.signal(number, lambda number, frame: os._exit(0))

@@ -1,25 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The base of this package's lifecycle nodes."""
-import traceback
-
-from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
-from symdp_ros.errors import ConfigurationError, printable, SymdpError
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.options import PARAMETERS
+from symdp_ros.ros.guarded_node import GuardedNode
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.process.spinning import stop_requested
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
-#: Characters of the longest reason that is logged: values of parameters may be quoted in it.
-LONGEST_SENTENCE = 2000
-
 STOPPED = 'a signal asked to stop: not everything is compiled'
 
 
-class ManagedNode(LifecycleNode):
+class ManagedNode(GuardedNode, LifecycleNode):
     """
     A lifecycle node whose transitions fail with a sentence in the log instead of silently.
 
@@ -30,31 +25,12 @@ class ManagedNode(LifecycleNode):
     :param name: of the node in `options.PARAMETERS`. The values of its parameters are in
         `self.settings`.
 
-    `failure` is why the last transition failed, '' if it did not.
-
-    Its publishers and subscriptions have no events, unless a caller asks for some: rclpy's
-    EventsExecutor crashes when an event, such as a reader whose QoS does not suit, comes just
-    before its publisher is destroyed (rclpy issue 1644). Any peer could so end a node.
+    `failure` is why the last transition failed, or why the node did; '' if all went well.
     """
 
     def __init__(self, name: str, **kwargs):
-        super().__init__(name, start_parameter_services=False, **kwargs)
-        self.failure = ''
+        super().__init__(name, **kwargs)
         self.settings, self._problems = declare(self, PARAMETERS[name])
-        for service in self.services:
-            if service.srv_name.endswith('/change_state'):
-                service.callback = _refusing(service.callback, self.get_logger())
-
-    def create_publisher(self, *args, **kwargs):
-        """Make a publisher without events."""
-        kwargs.setdefault('event_callbacks', PublisherEventCallbacks(use_default_callbacks=False))
-        return super().create_publisher(*args, **kwargs)
-
-    def create_subscription(self, *args, **kwargs):
-        """Make a subscription without events."""
-        kwargs.setdefault('event_callbacks',
-                          SubscriptionEventCallbacks(use_default_callbacks=False))
-        return super().create_subscription(*args, **kwargs)
 
     def configure(self):
         """Read the settings, open what is needed."""
@@ -84,6 +60,7 @@ class ManagedNode(LifecycleNode):
 
     def on_configure(self, state):
         def configure():
+            self.has_failed = False
             if self._problems:
                 raise ConfigurationError('; '.join(self._problems))
             with on_slow_loops(self.get_logger().info), interrupted_if(stop_requested):
@@ -107,7 +84,6 @@ class ManagedNode(LifecycleNode):
         return self._attempt(self.stop)
 
     def _attempt(self, work, undo=None):
-        # No transition ever handles a sensitive symbol, so no traceback from here shows one.
         try:
             work()
             self.failure = ''
@@ -115,25 +91,8 @@ class ManagedNode(LifecycleNode):
         except KeyboardInterrupt:
             self.failure = STOPPED
             self.get_logger().info(self.failure)
-        except SymdpError as error:
-            self.failure = printable(error, LONGEST_SENTENCE)
-            self.get_logger().fatal(self.failure)
         except Exception as error:
-            self.failure = f'internal error: {type(error).__name__}'
-            self.get_logger().fatal(traceback.format_exc())
+            self.log_failure(error)
         if undo is not None:
             undo()
         return _FAILURE
-
-
-def _refusing(change_state, logger):
-    """Refuse an impossible transition, instead of ending the node with an exception."""
-    def callback(request, response):
-        try:
-            return change_state(request, response)
-        except RuntimeError:  # RCLError: the state machine has no such transition now
-            logger.error('a requested transition is not possible in the current state')
-            response.success = False
-            return response
-
-    return callback

@@ -125,7 +125,8 @@ def main(domain):
             nodes.append(Node(text(order['namespace']), text(name),
                               [] if number else [*map(gid, readers)],
                               [] if number else [*map(gid, writers)]))
-        announcer.write(Participant(gid(peer), nodes))
+        if nodes:
+            announcer.write(Participant(gid(peer), nodes))
         for writer in writers if order['text'] is not None else ():
             writer.write(kind(order['text']))
         print('done', flush=True)

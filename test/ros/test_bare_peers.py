@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from bare_peer import BarePeer
-from harness import LATCHED, RELIABLE, ROOT, SURE, wait_until
+from harness import LATCHED, rclpy, RELIABLE, ROOT, SURE, wait_until
 import pytest
 from std_msgs.msg import String
 
@@ -25,6 +25,23 @@ def peer(world):
 
 def said(statuses, text):
     return any(text in status.message for status in statuses)
+
+
+def seen_by(world, command, *texts, status=0):
+    """Run a command of symdp until it shows all texts; return what it shows."""
+    shown = ''
+
+    def sees():
+        nonlocal shown
+        done = subprocess.run(
+            [sys.executable, '-m', 'symdp_ros.cli.main', command, '--domain', str(world.domain),
+             '--seconds', '3'], cwd=ROOT, capture_output=True, text=True)
+        assert not done.stderr, done.stderr
+        shown = ' '.join(done.stdout.replace('│', ' ').split())
+        return done.returncode == status and all(text in shown for text in texts)
+
+    wait_until(sees, lambda: f'{texts} in {shown}')
+    return shown
 
 
 @names_arrive
@@ -55,21 +72,46 @@ def test_doctor_lists_what_it_can(world, peer):
     peer.announce([NO_TEXT], topic='rt/odom', type_name='nav_msgs::msg::dds_::Odometry_',
                   writers=1, readers=1)
     world.wait_until(lambda: world.node.count_publishers('odom') == 1, 'the peer')
-    shown = ''
-
-    def sees():
-        nonlocal shown
-        done = subprocess.run(
-            [sys.executable, '-m', 'symdp_ros.cli.main', 'doctor', '--domain', str(world.domain),
-             '--seconds', '3'], cwd=ROOT, capture_output=True, text=True)
-        assert not done.stderr, done.stderr
-        shown = ' '.join(done.stdout.replace('│', ' ').split())
-        return done.returncode == 1 and '1 node,' in shown and '/odom' in shown
-
-    wait_until(sees, lambda: f'the peer, and one node, in {shown}')
+    shown = seen_by(world, 'doctor', '1 node,', '/odom', status=1)
     assert 'show where a robot is: 1;' in shown
     assert 'the nodes' in shown and WARNING.split()[-1] in shown
     assert shown.count('cannot be') == 1, 'one row for all that cannot be listed'
+
+
+def test_topics_whose_names_ros_does_not_allow(world, peer):
+    names = ['/my-topic', '/1st', '/a//b']
+    for name in names:
+        peer.announce(topic=f'rt{name}', writers=1, readers=1)
+    peer.announce(topic='rt/od-om', type_name='nav_msgs::msg::dds_::Odometry_', writers=1)
+    seen_by(world, 'topics', *(f'{name} std_msgs/msg/String' for name in names),
+            '/od-om nav_msgs/msg/Odometry')
+    seen_by(world, 'doctor', *names, '/od-om', 'ROS allows no such', 'show where a robot is: 1;',
+            status=1)
+
+
+def test_a_program_without_ros_is_named_so(world, peer):
+    # It reads all topics that others publish: a ROS node that does is taken for a recorder.
+    publishers = [world.node.create_publisher(String, name, RELIABLE) for name in 'abc']
+    for name in 'abc':
+        peer.announce([], topic=f'rt/{name}', writers=1, readers=1)
+    shown = seen_by(world, 'topics', *(f'/{name} std_msgs/msg/String /observer a program without '
+                                       'ROS' for name in 'abc'))
+    assert '_CREATED_BY' not in shown
+    shown = seen_by(world, 'doctor', '1 node,', 'a program without ROS')
+    assert '_CREATED_BY' not in shown and 'subscribes to every' not in shown
+    assert len(publishers) == 3
+
+
+def test_the_daemon_of_ros2_is_not_suspected(world):
+    daemon = rclpy.create_node(f'_ros2cli_daemon_{world.domain}_0a', context=world.context)
+    world.node.create_subscription(String, 'words', print, RELIABLE)
+    try:
+        publisher = daemon.create_publisher(String, 'words', RELIABLE)
+        shown = seen_by(world, 'doctor', '/words', 'the ros2 daemon', '2 nodes,')
+        assert '_ros2cli' not in shown
+        daemon.destroy_publisher(publisher)
+    finally:
+        daemon.destroy_node()
 
 
 @pytest.mark.parametrize('what', [

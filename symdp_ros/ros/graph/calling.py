@@ -21,16 +21,18 @@ _FOUND = 1.0  # seconds for which the service for probes is waited for: not all 
 PROBE = GetTypeDescription.Request(type_hash=f'RIHS01_{0:064}')
 
 
-def call(domain: int, name: str, transition: str, seconds: float) -> tuple[bool, str]:
+def call(domain: int, name: str, transition: str, seconds: float,
+         timeout: float) -> tuple[bool, str]:
     """
     Call a service of type std_srvs/Trigger, or change the state of a lifecycle node.
 
     :param name: of the service: absolute, or below /.
     :param transition: its label, such as 'deactivate'; '': it is a Trigger.
-    :param seconds: how long the service is waited for; the answer: as long as it is there.
+    :param seconds: how long the service is waited for.
+    :param timeout: how long the answer is waited for, while the service is there, in seconds.
     :return: whether it succeeded, and its message ('' where it has none).
     :raises ConfigurationError: the domain cannot be joined, `name` is no name of a service, nobody
-        offers it with this type, or the node ended before it answered.
+        offers it with this type, it did not answer in time, or the node ended before it answered.
     """
     service = ChangeState if transition else Trigger
     request = service.Request()
@@ -49,7 +51,7 @@ def call(domain: int, name: str, transition: str, seconds: float) -> tuple[bool,
                     '--seconds')
             _wait_until_known(node, executor, client.srv_name, seconds)
             answer = client.call_async(request)
-            last = monotonic()
+            begin = last = monotonic()
             while not answer.done():
                 executor.spin_until_future_complete(answer, _LOOK)
                 if client.service_is_ready():
@@ -57,6 +59,10 @@ def call(domain: int, name: str, transition: str, seconds: float) -> tuple[bool,
                 elif monotonic() - last > seconds:
                     raise ConfigurationError(
                         f'{printable(client.srv_name)} ended before it answered')
+                if not answer.done() and monotonic() - begin > timeout:
+                    raise ConfigurationError(
+                        f'{printable(client.srv_name)} has not answered within {timeout:g} s. '
+                        'What was asked for may still be done; give it more --timeout')
             executor.shutdown()
     response = answer.result()
     return response.success, getattr(response, 'message', '')

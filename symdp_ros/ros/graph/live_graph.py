@@ -6,8 +6,8 @@ import time
 
 from rclpy.node import Node
 from symdp_ros.ros.graph.joining import joined
-from symdp_ros.ros.graph.watch import (NAMELESS, problem_of, publishers, REFUSED, subscriptions,
-                                       UNKNOWN)
+from symdp_ros.ros.graph.watch import (BARE, full_name, NAMELESS, problem_of, publishers, REFUSED,
+                                       subscriptions)
 
 
 @dataclass
@@ -63,7 +63,7 @@ def _graph(node: Node) -> LiveGraph:
             return []
 
     names = {pair for pair in listed('the nodes', node.get_node_names_and_namespaces)
-             if _full(*pair) != own}
+             if full_name(*pair) != own}
     topics: dict[tuple[str, str], Channel] = {}
     services: dict[tuple[str, str], Channel] = {}
 
@@ -75,9 +75,9 @@ def _graph(node: Node) -> LiveGraph:
         for ends, side in ((publishers(node, topic, None), 'sources'),
                            (subscriptions(node, topic, None), 'readers')):
             for info in ends.infos:
-                if (name := _full(info.node_name, info.node_namespace)) != own:
+                if (name := full_name(info.node_name, info.node_namespace)) != own:
                     add(topics, side, topic, info.topic_type, name)
-                    if name != NAMELESS:
+                    if name not in (NAMELESS, BARE):
                         names.add((info.node_name, info.node_namespace))
             if ends.problem:
                 problems[topic] = ends.problem
@@ -92,15 +92,11 @@ def _graph(node: Node) -> LiveGraph:
                 continue
             for service, types in found:
                 for each in types:
-                    add(services, side, service, each, _full(name, namespace))
+                    add(services, side, service, each, full_name(name, namespace))
     for service, types in listed('the services', node.get_service_names_and_types
                                  ) if 'the nodes' in problems else ():
         for each in types:
             if (service, each) not in services:
                 add(services, 'sources', service, each, NAMELESS)
-    return LiveGraph({_full(*pair) for pair in names}, [topics[key] for key in sorted(topics)],
+    return LiveGraph({full_name(*pair) for pair in names}, [topics[key] for key in sorted(topics)],
                      [services[key] for key in sorted(services)], problems)
-
-
-def _full(name: str, namespace: str) -> str:
-    return NAMELESS if name == UNKNOWN else f'{namespace.rstrip("/")}/{name}'

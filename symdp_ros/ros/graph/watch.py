@@ -11,15 +11,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rclpy.exceptions import NameValidationException
 from symdp_ros.errors import printable
 
 NAMELESS = 'a node without a name'
+BARE = 'a program without ROS'
 UNKNOWN = '_NODE_NAME_UNKNOWN_'  # rmw's for a node not announced yet, or no ROS node at all
+_BARE = '_CREATED_BY_BARE_DDS_APP_'   # rmw's for what a participant has that tells of no nodes
+NO_NAME = 'ROS allows no such name'
 NO_TEXT = 'a participant announces a name that is no text'
 
 _MOST = 100  # endpoints of a topic that a running node lists: a thousand would take 0.2 s
-#: What rclpy raises for names that are not UTF-8, and for QoS that it does not know.
-REFUSED = (ValueError, OverflowError, TypeError, RuntimeError)
+#: What rclpy raises for names that are not UTF-8 or not ROS's, and for QoS that it does not know.
+REFUSED = (ValueError, OverflowError, TypeError, RuntimeError, NameValidationException)
 
 
 @dataclass(frozen=True)
@@ -80,15 +84,21 @@ def some_names(names: Sequence[str], most: int = 5) -> str:
     return shown if len(names) <= most else f'{shown} and {len(names) - most} more'
 
 
+def full_name(name: str, namespace: str) -> str:
+    """Return the full name of a node; where rmw gives a name of its own, what this stands for."""
+    return {UNKNOWN: NAMELESS, _BARE: BARE}.get(name) or f'{namespace.rstrip("/")}/{name}'
+
+
 def _node_name(info) -> str:
-    if is_unnamed(info):
-        return NAMELESS
-    return printable(f'{info.node_namespace.rstrip("/")}/{info.node_name}')
+    return printable(full_name(info.node_name, info.node_namespace))
 
 
 def _endpoints(count: Callable[[str], int], listing: Callable[[str], Sequence[Any]], topic: str,
                most: int | None) -> Endpoints:
-    number = count(topic)
+    try:
+        number = count(topic)
+    except (ValueError, NameValidationException):  # of a participant that is no ROS node
+        return Endpoints(0, (), NO_NAME)
     if most is not None and number > most:
         return Endpoints(number, (), f'there are more than {most}')
     try:

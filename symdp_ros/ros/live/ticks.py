@@ -8,10 +8,10 @@ it wants to be called again. Both classes are stopped by `destroy`.
 """
 from collections.abc import Callable
 
-from rclpy.clock import Clock, ClockType, JumpHandle, JumpThreshold
+from rclpy.clock import Clock, JumpHandle, JumpThreshold
 from rclpy.duration import Duration
-from rclpy.node import Node
 from rclpy.timer import Timer
+from symdp_ros.ros.guarded_node import GuardedNode
 
 Tick = Callable[[int], int]
 
@@ -19,7 +19,7 @@ Tick = Callable[[int], int]
 class SteadyTicks:
     """Calls by a steady clock; `wait`: nanoseconds until the first call."""
 
-    def __init__(self, node: Node, clock: Clock, wait: int, tick: Tick):
+    def __init__(self, node: GuardedNode, clock: Clock, wait: int, tick: Tick):
         self._node, self._clock, self._tick = node, clock, tick
         self._timer: Timer | None = node.create_timer(wait / 1e9, self._on_timer, clock=clock)
 
@@ -47,8 +47,10 @@ class SimulatedTicks:
     callback, rclpy's EventsExecutor sometimes does nothing else any more.
     """
 
-    def __init__(self, node: Node, clock: Clock, wait: int, tick: Tick):
+    def __init__(self, node: GuardedNode, clock: Clock, wait: int, tick: Tick):
         self._node, self._clock, self._tick = node, clock, tick
+        # What a task raises crashes the EventsExecutor.
+        self._guarded_look = node.guarded(self._look)
         self._asked = clock.now().nanoseconds
         self._due = self._asked + wait
         self._asked_to_look = False
@@ -66,19 +68,11 @@ class SimulatedTicks:
         # Not the tick itself: this is called while the clock is being set.
         if not self._asked_to_look and (executor := self._node.executor) is not None:
             self._asked_to_look = True
-            executor.create_task(self._look)
+            executor.create_task(self._guarded_look)
 
     def _look(self) -> None:
         self._asked_to_look = False
         now = self._clock.now().nanoseconds
         if self._jumps is None or self._asked <= now < self._due:
             return
-        try:
-            self._asked, self._due = now, now + self._tick(now)
-        except Exception as error:  # raised in a task, it would crash the EventsExecutor
-            failure = error
-
-            def fail() -> None:
-                raise failure
-
-            self._node.create_timer(0.001, fail, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._asked, self._due = now, now + self._tick(now)

@@ -9,7 +9,8 @@ import rclpy
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
-from symdp_ros.errors import ConfigurationError, printable, SymdpError
+from symdp_ros.errors import printable
+from symdp_ros.ros.guarded_node import LONGEST_SENTENCE
 from symdp_ros.ros.live.watchdog import ends_if_stuck
 from symdp_ros.ros.parameter_order import order_problems
 from symdp_ros.ros.process.output_domain import leave_domains
@@ -17,7 +18,6 @@ from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
 from symdp_ros.ros.process.stop_signals import stop_signals
 
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
-_LONGEST_SENTENCE = 2000  # characters: values of parameters may be quoted in it
 _STUCK = 60.0        # seconds; leaving DDS takes less than one
 _stopping = False
 
@@ -31,11 +31,11 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
     """
     Make a node, start it, and spin until a signal asks to stop; return the exit status.
 
-    A SymdpError that a callback raises ends the node with a sentence in its log, and status 1. So
-    does a parameter for which ROS takes another value than the one that was said last.
+    The end of a node that has failed (`GuardedNode`) has status 1, and so has that of one for which
+    ROS takes another value of a parameter than the one that was said last.
 
-    :param make_node: called without arguments. The node's `autostart()` returns whether it started
-        (if not, the status is 1); its `stop()` is called at the end.
+    :param make_node: called without arguments, returns a `GuardedNode`. Its `autostart()` returns
+        whether it started (if not, the status is 1); its `stop()` is called at the end.
     :param arguments: the command line; sys.argv by default.
     :param coroutines: whether the node has callbacks that are coroutines.
     """
@@ -79,23 +79,34 @@ def _make_and_spin(make_node, arguments, coroutines: bool) -> int:
     try:
         problems = order_problems(node, arguments)
         if problems:
-            raise ConfigurationError(printable('; '.join(problems), _LONGEST_SENTENCE))
+            node.get_logger().fatal(printable('; '.join(problems), LONGEST_SENTENCE))
+            return 1
         if not node.autostart():
             return 0 if _stopping else 1
-        while not _stopping:
-            executor.spin_once(timeout_sec=_LONGEST_WAIT)
-    except SymdpError as error:
-        node.get_logger().fatal(str(error))
-        return 1
+        while not (_stopping or node.has_failed):
+            spin_once(node, _LONGEST_WAIT)
     finally:
         node.stop()
         if coroutines:  # pending calls get their answers
             for _ in range(20):
-                executor.spin_once(timeout_sec=0.01)
+                spin_once(node, 0.01)
         with ends_if_stuck(_STUCK):
             executor.remove_node(node)
             node.destroy_node()
-    return 0
+    return int(node.has_failed)
+
+
+def spin_once(node, seconds: float) -> None:
+    """
+    Have the executor of a `GuardedNode` do what is next, or wait some seconds for it.
+
+    The node's own callbacks raise nothing. What is raised here is so by rclpy, before or after
+    one: it could not read what was sent, or not write the answer.
+    """
+    try:
+        node.executor.spin_once(timeout_sec=seconds)
+    except Exception:
+        node.refuse()
 
 
 def _executor():
