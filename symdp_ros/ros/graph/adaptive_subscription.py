@@ -239,7 +239,8 @@ class AdaptiveSubscription:
                 message, info = message
             if self._node is None:  # the message waited in the executor meanwhile
                 return
-            number = info['publication_sequence_number']
+            # None where the middleware does not number messages, as Cyclone DDS: no loss is seen.
+            number = info['publication_sequence_number'] or 0
             if number > self._number + 1 and self._number:
                 self._missing += number - self._number - 1
             self._number = number
