@@ -110,7 +110,7 @@ class Belief(ManagedNode):
         self.get_logger().info(
             f'active: reads {self._subscription.topic} ({name_of_type(self._type)}), publishes '
             f'{self._outputs.topics} and {self._belief.topic_name}'
-            + ('' if self._subscription.count else '; waits for a publisher'))
+            + ('; waits for a publisher' if self._subscription.waits else ''))
 
     def deactivate(self):
         if self._subscription is not None:

@@ -182,7 +182,7 @@ class Privatizer(ManagedNode):
             f'active: reads {self._input.description}, publishes {self._outputs.topics}'
             + ('' if self._outer_node is None else
                f' in ROS domain {self._output_domain}, and nothing else there')
-            + ('; waits for a publisher' if self._subscription and not self._subscription.count
+            + ('; waits for a publisher' if self._subscription and self._subscription.waits
                else ''))
 
     def deactivate(self):
