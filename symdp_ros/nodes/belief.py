@@ -18,8 +18,9 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.messages.fields import message_class, name_of_type
 from symdp_ros.messages.symbols import parse_symbol_map
 from symdp_ros.options import message_type_of, output_topic
-from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
+from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
+from symdp_ros.ros.graph.qos_overrides import check_qos_overrides
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live.live_diagnostics import LiveDiagnostics, public_settings
 from symdp_ros.ros.outputs import check_topics, Outputs

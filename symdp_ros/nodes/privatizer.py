@@ -22,8 +22,9 @@ from symdp_ros.maps.zones import zones_sentences
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import OUTPUT_DOMAIN, output_topic
-from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
+from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
+from symdp_ros.ros.graph.qos_overrides import check_qos_overrides
 from symdp_ros.ros.graph.topic_claim import TopicClaim
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live.live_diagnostics import LiveDiagnostics, public_settings

@@ -238,7 +238,8 @@ def test_what_the_executor_overlooks_is_taken_by_the_next_look(world, listen):
     for _ in range(20):
         latched.send()
     listener = listen()  # its executor never runs: it overlooks everything
-    wait_until(lambda: listener.heard == latched.sent, 'all', listener.subscription._take_overlooked)
+    wait_until(lambda: listener.heard == latched.sent, 'all',
+               listener.subscription._take_overlooked)
     settle(listener)
     assert listener.heard == latched.sent, 'nothing twice'
 

@@ -75,7 +75,7 @@ def test_a_middleware_that_does_not_number_messages(world, privatizer, monkeypat
     privatizer.trigger_activate()
     subscription = privatizer._subscription
     for publisher in reliable, passing:
-        world.wait_until(lambda publisher=publisher: publisher.get_subscription_count(), 'a reader')
+        world.wait_until(publisher.get_subscription_count, 'a subscription')
     world.settle()
     for publisher in [reliable, passing] * 20:
         publisher.publish(String(data='ab'[publisher is passing]))

@@ -33,7 +33,7 @@ def test_the_zone_is_told_at_once_and_the_region_is_in_it(world, corridor):
     statuses, time, publisher = world.diagnostics(), SimulatedTime(world), world.publisher()
     assert 'zones: 2, of 2 regions each. Which zone the robot is in is told exactly' in run.log
     time.tick(private)
-    world.wait_until(lambda: publisher.get_subscription_count() == 1, 'the node')
+    world.wait_until(lambda: publisher.get_subscription_count() > 0, 'the node')
     for region in 'cadb':
         send(publisher, region)
         for _ in range(20):  # the message may come after the instant of a tick

@@ -6,110 +6,66 @@ import inspect
 
 from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSPolicyKind, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSPolicyKind, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
-from symdp_ros.errors import ConfigurationError
 from symdp_ros.messages.fields import name_of_type
+from symdp_ros.ros.graph.qos_overrides import OVERRIDABLE, policy_in, qos_overrides
 from symdp_ros.ros.graph.queues import MESSAGES
 from symdp_ros.ros.graph.watch import publisher_names, publishers
-from symdp_ros.ros.rclpy_private import overrides_of
-
-#: Policies that parameters can override, `qos_overrides.TOPIC.subscription.POLICY`.
-OVERRIDABLE = (QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY,
-               QoSPolicyKind.DURABILITY)
-_VALUES = {'history': HistoryPolicy, 'reliability': ReliabilityPolicy,
-           'durability': DurabilityPolicy}
 
 _RELIABLE, _BEST_EFFORT = ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT
 _LATCHED, _VOLATILE = DurabilityPolicy.TRANSIENT_LOCAL, DurabilityPolicy.VOLATILE
 
-_LOOKS = 0.25       # seconds between looks into the queues
-_OVERLOOKED = 1000  # messages that one look takes from a queue at most
-
-
-def check_qos_overrides(node, kind: str, topic: str) -> None:
-    """
-    Check the parameters that set the QoS of a topic, before they are used.
-
-    :param kind: 'publisher' or 'subscription'.
-    :raises ConfigurationError: an unknown policy or value.
-    """
-    start = f'qos_overrides.{node.resolve_topic_name(topic)}.{kind}.'
-    for name, value in overrides_of(node).items():
-        if not name.startswith(start):
-            continue
-        policy = name.removeprefix(start)
-        if policy == 'depth':
-            if type(value) is not int or not 1 <= value < 2**31:
-                raise ConfigurationError(f'{name} is {value!r}: it must be an integer, at least 1')
-        elif policy not in _VALUES:
-            raise ConfigurationError(f'{name}: a policy that can be set here is one of depth, '
-                                     + ', '.join(_VALUES))
-        elif str(value).upper() not in _VALUES[policy].__members__:
-            names = [name.lower() for name in _VALUES[policy].__members__ if name.isupper()]
-            raise ConfigurationError(f'{name} is {value!r}: it must be one of {", ".join(names)}')
+_LOOKS = 0.25  # seconds between looks into the queues, of which each takes so many messages:
+_OVERLOOKED = 1000
 
 
 class AdaptiveSubscription:
     """
     Receives from every publisher of a topic, from each as reliably as it offers.
 
-    These subscriptions are made at once, and stay; each hears what the next ones hear, or less:
+    Three subscriptions are made at once, and stay: a latched one hears reliable publishers that
+    keep messages, and what they have kept; a reliable one hears all reliable publishers (the third
+    would not get again what is lost on the way); a best-effort one hears all. The node of a
+    publisher logs a warning for each that asks for more than it offers. So that most log none, the
+    first is not made where publishers are known, none of which keeps messages.
 
-    latched      reliable publishers that keep messages, and what they have kept
-    reliable     reliable publishers
-    best effort  every publisher
+    What several receive is passed on once. Messages are told apart by the time at which they were
+    sent, and by their number where the middleware numbers them. While a subscription hears nobody
+    but whom a former one hears, its messages are left to that one, which has them in order: what
+    is sent again, or was kept, is not overtaken.
 
-    The one of best effort alone would not do: it does not get again what is lost on the way. The
-    first one is not made where publishers are known and none of them keeps messages, nor where
-    `latched` says so. (The node of a publisher logs a warning for each subscription that asks for
-    more than it offers. Most publishers are reliable and keep nothing: they should log none.)
+    What the operator sets by parameters stays, but for `durability` where not `latched`.
 
-    A message that several receive is passed on once: they are told apart by the time at which they
-    were sent and, where the middleware numbers messages, their number. And while a subscription
-    hears no publisher but those of a former one, its messages are left to that one, which has them
-    in order: not the next one before one that is sent again, nor a new one before one that was
-    kept.
+    The queues are looked into: rclpy's EventsExecutor sometimes overlooks what arrives while a
+    subscription is made, until the next message; too late where a latched robot stands still.
 
-    What the operator sets by parameters stays as it is set, with one exception: whatever
-    `durability` is, what was published before is not asked for unless `latched` says so.
+    :param callback: called with the bytes of each message; `with_info`: and rclpy's information.
+    :param latched: whether to ask for what was published before. If not, it is not received.
 
-    The queues are looked into several times a second: rclpy's EventsExecutor sometimes overlooks
-    what arrives while a subscription is made, until the next message comes. That would be too late
-    for the latched region of a robot that stands still.
-
-    :param callback: called with the bytes of each message.
-    :param latched: whether to ask for what was published before. If not, it is not received,
-        whatever the operator's parameters are.
-    :param with_info: whether to call with rclpy's information on the message, too.
+    `topic` is the resolved name; `waits` whether no publisher was known when this was made;
+    `count` how many subscriptions it has. As of the last `note`, `lost` is how many messages were
+    lost, as node, machine or network was too slow for them; `refused` has the names of the nodes
+    whose publishers do not suit what the operator set.
     """
 
     def __init__(self, node, message_type, topic: str, callback, *, latched: bool,
                  with_info: bool = False):
         self._node, self._message_type, self._callback = node, message_type, callback
-        self.topic = node.resolve_topic_name(topic)
-        self._with_info = with_info
-        #: How many messages were lost: node, machine or network was too slow for them.
-        self.lost = 0
-        self._number = self._missing = 0  # of the last message; since the last call of `note`
-        self._sources: list[object] = []
-        #: Names of the nodes whose publishers do not suit what the operator set.
+        self.topic, self._with_info = node.resolve_topic_name(topic), with_info
         self.refused: list[str] = []
+        self.lost = self._missing = self._number = 0  # of them since `note`; of the last message
+        self._sources: object = None
         self._passed_on: OrderedDict[tuple[int, int], None] = OrderedDict()
-        found = publishers(node, self.topic)
-        kind = name_of_type(message_type)
-        offers = [info.qos_profile for info in found.infos if info.topic_type == kind]
-        #: Whether no publisher was known when this was made.
+        self._overrides = qos_overrides(node, 'subscription', self.topic)
+        found, type_name = publishers(node, self.topic), name_of_type(message_type)
+        offers = [info.qos_profile for info in found.infos if info.topic_type == type_name]
         self.waits = not (offers or found.problem)
         self._kinds = self._chosen(offers, latched)
+        self.count = len(self._kinds)
         self._subscriptions = [self._made(rank, *kind) for rank, kind in enumerate(self._kinds)]
         self._timer = node.create_timer(_LOOKS, self._take_overlooked,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
-
-    @property
-    def count(self) -> int:
-        """How many subscriptions this is."""
-        return len(self._subscriptions)
 
     def destroy(self) -> None:
         """Stop listening."""
@@ -119,46 +75,32 @@ class AdaptiveSubscription:
         self._node = None
 
     def note(self, publishers) -> None:
-        """
-        Count in `lost` what is missing among the numbers of one publisher, while it is alone.
-
-        And name in `refused` the nodes that are not heard. (DDS does not report what a full queue
-        of a reader drops.)
-
-        :param publishers: what rclpy knows of each that publishes the type; to be given anew
-            every second or so.
-        """
+        """Take in what rclpy knows now of all publishers of the type, for `lost` and `refused`."""
+        # DDS does not report what a full queue of a reader drops: what is missing among the
+        # numbers of one publisher is counted, while it is alone.
         sources = [tuple(info.endpoint_gid) for info in publishers]
         if sources != self._sources:
             self._sources, self._number = sources, 0
         elif len(sources) == 1:
             self.lost += self._missing
         self._missing = 0
-        self.refused = publisher_names(info for info in publishers
-                                       if not self._is_heard(info.qos_profile))
+        self.refused = publisher_names(info for info in publishers if not any(
+            (reliability == _BEST_EFFORT or info.qos_profile.reliability != _BEST_EFFORT)
+            and (durability == _VOLATILE or info.qos_profile.durability != _VOLATILE)
+            for reliability, durability in self._kinds))
 
     def _chosen(self, offers, latched):
         """Return (reliability, durability) of each subscription, the most demanding one first."""
-        reliability, durability = self._set('reliability'), self._set('durability')
+        set_reliability = policy_in(self._overrides, 'reliability')
+        set_durability = policy_in(self._overrides, 'durability')
         kinds = [(_RELIABLE, _VOLATILE), (_BEST_EFFORT, _VOLATILE)]
-        if reliability != _BEST_EFFORT and (not offers or any(
+        if set_reliability != _BEST_EFFORT and (not offers or any(
                 offer.durability != _VOLATILE and offer.reliability != _BEST_EFFORT
                 for offer in offers)):
             kinds.insert(0, (_RELIABLE, _LATCHED))
-        return [*dict.fromkeys((reliability or own_reliability,
-                                (durability or own_durability) if latched else _VOLATILE)
-                               for own_reliability, own_durability in kinds)]
-
-    def _set(self, policy):
-        """Return what the operator set for a policy; None if not set, or left to the system."""
-        value = _VALUES[policy].__members__.get(str(self._overrides.get(policy)).upper())
-        return value if value in (_RELIABLE, _BEST_EFFORT, _LATCHED, _VOLATILE) else None
-
-    @property
-    def _overrides(self):
-        start = f'qos_overrides.{self.topic}.subscription.'
-        return {name.removeprefix(start): value
-                for name, value in overrides_of(self._node).items() if name.startswith(start)}
+        return [*dict.fromkeys((set_reliability or reliability,
+                                (set_durability or durability) if latched else _VOLATILE)
+                               for reliability, durability in kinds)]
 
     def _made(self, rank, reliability, durability):
         # Only what is set is declared: otherwise rclpy would apply the first declared QoS as an
@@ -167,8 +109,7 @@ class AdaptiveSubscription:
                      and (kind, durability) != (QoSPolicyKind.DURABILITY, _VOLATILE)]
         return self._node.create_subscription(
             self._message_type, self.topic, self._receiver(rank), QoSProfile(
-                history=HistoryPolicy.KEEP_LAST, depth=MESSAGES, reliability=reliability,
-                durability=durability),
+                depth=MESSAGES, reliability=reliability, durability=durability),
             raw=True, qos_overriding_options=QoSOverridingOptions(set_kinds),
             event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False))
 
@@ -182,20 +123,16 @@ class AdaptiveSubscription:
             # Without a node, the message waited in the executor meanwhile.
             if self._node is None or not self._is_new(info['source_timestamp'], number, rank):
                 return
-            if number > self._number + 1 and self._number:
-                self._missing += number - self._number - 1
+            self._missing += max(0, number - self._number - 1) if self._number else 0
             self._number = number
-            if self._with_info:
-                self._callback(message, info)
-            else:
-                self._callback(message)
+            self._callback(*(message, info) if self._with_info else (message,))
 
         # From this signature rclpy sees that the callback also takes information on the message.
         receive.__signature__ = inspect.signature(lambda message, info: None)
         return receive
 
     def _is_new(self, stamp, number, rank):
-        """Return whether a message is to be passed on; take note of it."""
+        """Return whether a message is to be passed on, and remember it."""
         if not stamp:  # messages cannot be told apart: the last one, which hears all, passes on
             return rank == self.count - 1
         if (stamp, number) in self._passed_on or self._is_left_to_a_former_one(rank):
@@ -206,9 +143,9 @@ class AdaptiveSubscription:
         return True
 
     def _is_left_to_a_former_one(self, rank):
-        heard = self._subscriptions[rank].get_publisher_count() if rank else 0
-        return 0 < heard <= max((former.get_publisher_count()
-                                 for former in self._subscriptions[:rank]), default=0)
+        heard, *former = (subscription.get_publisher_count()
+                          for subscription in self._subscriptions[rank::-1])
+        return 0 < heard <= max(former, default=0)
 
     def _take_overlooked(self):
         for subscription in self._subscriptions:
@@ -220,8 +157,3 @@ class AdaptiveSubscription:
                 if taken is None:
                     break
                 subscription.callback(*taken)
-
-    def _is_heard(self, offer):
-        return any((reliability == _BEST_EFFORT or offer.reliability != _BEST_EFFORT)
-                   and (durability == _VOLATILE or offer.durability != _VOLATILE)
-                   for reliability, durability in self._kinds)
