@@ -76,10 +76,11 @@ def test_a_middleware_that_does_not_number_messages(world, privatizer, monkeypat
     subscription = privatizer._subscription
     for publisher in reliable, passing:
         world.wait_until(publisher.get_subscription_count, 'a subscription')
+    world.wait_until(lambda: privatizer.count_publishers('region') == 2, 'both publishers')
     world.settle()
     for publisher in [reliable, passing] * 20:
         publisher.publish(String(data='ab'[publisher is passing]))
-    world.wait_until(lambda: len(drawn) >= 40, 'each message')
+    world.wait_until(lambda: len(drawn) >= 40, lambda: f'each message: {drawn}')
     world.settle()
     assert sorted(drawn) == 20 * ['a'] + 20 * ['b'], 'nothing twice'
     assert subscription.lost == 0

@@ -63,6 +63,7 @@ class AdaptiveSubscription:
         self.waits = not (offers or found.problem)
         self._kinds = self._chosen(offers, latched)
         self.count = len(self._kinds)
+        # In this order others hear of them: who sends to a later one sends to the former ones.
         self._subscriptions = [self._made(rank, *kind) for rank, kind in enumerate(self._kinds)]
         self._timer = node.create_timer(_LOOKS, self._take_overlooked,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
