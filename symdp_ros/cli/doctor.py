@@ -74,6 +74,7 @@ def run(options) -> int:
     """Print the findings; return 1 where one of them is certain."""
     domain = domain_of(options)
     with needing_ros():
+        from rclpy import get_rmw_implementation_identifier
         from symdp_ros.ros.graph.live_graph import look
     graph = look(domain, options.seconds)
     if not (graph.nodes or graph.topics or graph.problems):
@@ -88,7 +89,8 @@ def run(options) -> int:
         _print(found)
     certain = sum(row.certain for row in found)
     private = sorted({channel.name for channel in graph.topics if _is_private(channel)})
-    near = os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST'
+    near = (os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST'
+            and 'zenoh' not in get_rmw_implementation_identifier())  # it ignores this
     print(f'ROS domain {domain}{", this machine alone" if near else ""}: '
           f'{counted(len(graph.nodes), "node")}, {counted(len(graph.topics), "topic")}')
     print(f'private topics: {_some_names(private, 20)}')

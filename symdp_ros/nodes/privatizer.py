@@ -24,8 +24,9 @@ from symdp_ros.maps.zones import zones_sentences
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import NO_FILE, OUTPUT_DOMAIN, output_topic, private_topics
-from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription, check_qos_overrides
+from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
+from symdp_ros.ros.graph.qos_overrides import check_qos_overrides
 from symdp_ros.ros.graph.topic_claim import TopicClaim
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live.live_diagnostics import LiveDiagnostics, public_settings
@@ -186,7 +187,7 @@ class Privatizer(ManagedNode):
                f', {self._zones.topic_name} (std_msgs/msg/String)')
             + ('' if self._outer_node is None else
                f' in ROS domain {self._output_domain}, and nothing else there')
-            + ('; waits for a publisher' if self._subscription and not self._subscription.count
+            + ('; waits for a publisher' if self._subscription and self._subscription.waits
                else ''))
 
     def deactivate(self):

@@ -106,12 +106,19 @@ def test_a_clock_that_stands_still(world, chain_file):
 
 def test_what_qos_overrides_keep_out(world, chain_file):
     statuses = world.diagnostics()
-    run = world.privatizer('-p', 'qos_overrides./region.subscription.reliability:=reliable',
-                           chain_file=chain_file, epsilon=1.0)
+    world.privatizer('-p', 'qos_overrides./region.subscription.reliability:=reliable',
+                     chain_file=chain_file, epsilon=1.0)
     world.node.create_publisher(String, 'region', BEST_EFFORT)
     reported(world, statuses,
              '/region: because of qos_overrides, nothing is received from /observer')
-    run.wait_for('is not the one that qos_overrides ask for')
+
+
+def test_who_publishes_best_effort(world, chain_file):
+    statuses = world.diagnostics()
+    world.privatizer(chain_file=chain_file, epsilon=1.0)
+    world.publisher(qos=BEST_EFFORT)
+    no_warning(world, statuses)
+    assert values_of(statuses[-1])['published best effort by'] == '/observer'
 
 
 def test_an_inactive_node(world, chain_file):

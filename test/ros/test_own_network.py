@@ -10,6 +10,7 @@ import sys
 
 from harness import ROOT, wait_until
 import pytest
+import rclpy
 from symdp_ros.ros.process import own_network
 from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
 
@@ -172,3 +173,10 @@ def test_ports_that_are_full_or_of_other_domains_are_no_fault(tmp_path, capsys):
     assert capsys.readouterr().err == ''
     warn_of_empty_ports(1, tmp_path)
     assert capsys.readouterr().err.endswith(f'remove the file: rm {tmp_path}/fastrtps_port7650\n')
+
+
+def test_ports_of_fast_dds_are_no_fault_under_other_middleware(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(rclpy, 'get_rmw_implementation_identifier', lambda: 'rmw_cyclonedds_cpp')
+    (tmp_path / 'fastrtps_port7000').write_text('')
+    warn_of_empty_ports(0, tmp_path)
+    assert capsys.readouterr().err == ''

@@ -95,7 +95,7 @@ def test_nav2_route(world):
     world.wait_until(lambda: goals, 'a goal')
     topic = '/compute_and_track_route/_action/feedback'
     private = start(world, 'nav2_route', topic)
-    world.wait_until(lambda: world.node.count_subscribers(topic) == 2, 'a subscription')
+    world.wait_until(lambda: world.node.count_subscribers(topic) > 1, 'a subscription')
 
     def send(node):
         # As the route server begins a route, before the robot passed a node: 0 means none.

@@ -5,13 +5,13 @@ from harness import BEST_EFFORT, LATCHED, RELIABLE, wait_until
 import pytest
 import rclpy
 from rclpy.context import Context
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
+from rclpy.qos import HistoryPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Int32, String
-from symdp_ros.ros.graph import adaptive_subscription
 from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
-from symdp_ros.ros.graph.watch import NAMELESS, UNKNOWN
 
 try:
     from rclpy.experimental import EventsExecutor
@@ -24,16 +24,20 @@ else:
 class Listener:
     """Give a node of this process with such a subscription; `heard` holds what it passed on."""
 
-    def __init__(self, world, executor, *, latched=True, **overrides):
+    def __init__(self, world, executor, *, latched=True, subscribes=True, **overrides):
         self.node = rclpy.create_node('listener', context=world.context, parameter_overrides=[
             Parameter(f'qos_overrides./t.subscription.{policy}', value=value)
             for policy, value in overrides.items()])
         self.heard = []
-        self._world, self._executor = world, executor(context=world.context)
+        self._latched, self._executor = latched, executor(context=world.context)
         self._executor.add_node(self.node)
+        if subscribes:
+            self.subscribe()
+
+    def subscribe(self):
         self.subscription = AdaptiveSubscription(
             self.node, String, 't', lambda data: self.heard.append(
-                deserialize_message(data, String).data), latched=latched)
+                deserialize_message(data, String).data), latched=self._latched)
 
     def spin(self):
         self._executor.spin_once(timeout_sec=0.0005)
@@ -113,12 +117,9 @@ def test_a_passing_best_effort_publisher_costs_the_reliable_one_nothing(world, l
         send_until(world, listener, [reliable, passing],
                    lambda passing=passing: len(passing.heard_by(listener)) > 50,
                    'the best-effort publisher to be heard')
-        assert listener.subscription.count == 2
         send_until(world, listener, [reliable], lambda passing=passing: (
             passing.heard_by(listener)[-1] == passing.sent[-1]), 'what is on its way')
         passing.close()
-        send_until(world, listener, [reliable], lambda: listener.subscription.count == 1,
-                   'the subscription to be closed')
         send_until(world, listener, [reliable],
                    lambda: len(listener.heard) > 50, 'more messages')
         assert len(set(passing.heard_by(listener))) == len(passing.heard_by(listener))
@@ -128,39 +129,25 @@ def test_a_passing_best_effort_publisher_costs_the_reliable_one_nothing(world, l
     assert reliable.heard_by(listener) == reliable.sent
 
 
-def test_a_listener_that_is_far_behind_hears_nothing_twice(world, listen, monkeypatch):
-    """When the second subscription closes, what both have brought may still wait in the other."""
+def test_a_listener_that_is_far_behind_hears_nothing_twice(world, listen):
     listener = listen()
     reliable = start(world, listener, 'r', RELIABLE)
     passing = start(world, listener, 'b', BEST_EFFORT)
-    assert listener.subscription.count == 2
-    # No look of its own may close the second, or take all that waits.
-    monkeypatch.setattr(adaptive_subscription, '_SETTLED', float('inf'))
-    monkeypatch.setattr(adaptive_subscription, '_OVERLOOKED', 0)
-    passing.close()
-    wait_until(lambda: listener.node.count_publishers('t') == 1, 'it to be gone', listener.spin)
     for _ in range(400):
         reliable.send()
-    wait_until(lambda: len(listener.heard) > 100, 'a part of it', listener.spin)
-    monkeypatch.setattr(adaptive_subscription, '_SETTLED', 0.0)
-    listener.subscription._look_and_take()
-    assert listener.subscription.count == 1 and len(listener.heard) < 400
-    wait_until(lambda: len(listener.heard) >= 400, 'the rest', listener.spin)
+    passing.close()
+    wait_until(lambda: len(listener.heard) >= 400, 'all', listener.spin)
     settle(listener)
-    assert sorted(listener.heard) == sorted(reliable.sent)
+    assert listener.heard == reliable.sent
 
 
 def test_a_reliable_publisher_that_comes_later_is_heard_reliably(world, listen):
     listener = listen()
     first = start(world, listener, 'b', BEST_EFFORT)
     send_until(world, listener, [first], lambda: listener.heard, 'messages')
-    second = Source(world, 'r', RELIABLE)
-    send_until(world, listener, [first], lambda: listener.subscription.count == 2,
-               'a second subscription')
-    settle(listener)
+    second = start(world, listener, 'r', RELIABLE)
     send_until(world, listener, [first, second], lambda: len(second.sent) > 200, '200 of each')
     first.close()
-    send_until(world, listener, [second], lambda: listener.subscription.count == 1, 'the change')
     send_until(world, listener, [second],
                lambda: second.heard_by(listener)[-1:] == second.sent[-1:],
                'the last message')
@@ -176,8 +163,6 @@ def test_latched_messages_are_heard_once_when_a_publisher_comes_that_keeps_none(
     wait_until(lambda: len(listener.heard) == 20, 'what was published before', listener.spin)
     volatile = start(world, listener, 'v', RELIABLE)
     send_until(world, listener, [latched, volatile], lambda: volatile.heard_by(listener), 'both')
-    send_until(world, listener, [latched, volatile], lambda: listener.subscription.count == 1,
-               'the first subscription to be closed')
     wait_until(lambda: len(latched.heard_by(listener)) >= len(latched.sent), 'the rest',
                listener.spin)
     settle(listener)
@@ -186,12 +171,75 @@ def test_latched_messages_are_heard_once_when_a_publisher_comes_that_keeps_none(
     assert heard == volatile.sent[-len(heard):]
 
 
+def hold_back(listener, monkeypatch, reliability):
+    """Have the subscriptions of a reliability get nothing; return what gives them all at once."""
+    held, create = [], listener.node.create_subscription
+
+    def create_held(kind, topic, callback, qos, **options):
+        def hold(*given):
+            held.append(lambda: callback(*given))
+
+        hold.__signature__ = callback.__signature__
+        return create(kind, topic, hold if qos.reliability == reliability else callback, qos,
+                      **options)
+
+    def release():
+        while held:
+            held.pop(0)()
+
+    monkeypatch.setattr(listener.node, 'create_subscription', create_held)
+    listener.subscribe()
+    return held, release
+
+
+@pytest.mark.parametrize('qos', [RELIABLE, LATCHED], ids=['volatile', 'latched'])
+def test_messages_that_are_sent_again_keep_their_order(world, listen, monkeypatch, qos):
+    """What came by best effort meanwhile, of the same publisher, is left to the reliable one."""
+    listener = listen(subscribes=False)
+    held, release = hold_back(listener, monkeypatch, RELIABLE.reliability)
+    reliable = start(world, listener, 'r', qos)
+    for _ in range(20):
+        reliable.send()
+    wait_until(lambda: len(held) >= 20, 'the messages', listener.spin)
+    settle(listener)
+    assert listener.heard == []
+    release()
+    assert listener.heard == reliable.sent
+
+
+def test_what_is_lost_on_the_way_of_best_effort_is_heard(world, listen, monkeypatch):
+    listener = listen(subscribes=False)
+    hold_back(listener, monkeypatch, BEST_EFFORT.reliability)
+    reliable = start(world, listener, 'r', RELIABLE)
+    for _ in range(20):
+        reliable.send()
+    wait_until(lambda: listener.heard == reliable.sent, 'the messages', listener.spin)
+
+
+@pytest.mark.parametrize('qos, asked_too_much', [(RELIABLE, 0), (LATCHED, 0), (BEST_EFFORT, 1)],
+                         ids=['reliable', 'latched', 'best effort'])
+def test_subscriptions_that_ask_for_more_than_a_known_publisher_offers(world, listen, qos,
+                                                                       asked_too_much):
+    """The publisher's node logs a warning for each."""
+    listener, total = listen(subscribes=False), [0]
+    world.node.create_publisher(String, 't', qos, event_callbacks=PublisherEventCallbacks(
+        incompatible_qos=lambda event: total.append(event.total_count)))
+    wait_until(lambda: listener.node.count_publishers('t') == 1, 'the publisher', listener.spin)
+    listener.subscribe()
+    assert not listener.subscription.waits
+    world.wait_until(lambda: world.node.count_subscribers('t') == listener.subscription.count
+                     and total[-1] >= asked_too_much, 'the subscriptions')
+    world.settle()
+    assert total[-1] == asked_too_much
+
+
 def test_what_the_executor_overlooks_is_taken_by_the_next_look(world, listen):
     latched = Source(world, 'l', LATCHED)
     for _ in range(20):
         latched.send()
     listener = listen()  # its executor never runs: it overlooks everything
-    wait_until(lambda: listener.heard == latched.sent, 'all', listener.subscription._look_and_take)
+    wait_until(lambda: listener.heard == latched.sent, 'all',
+               listener.subscription._take_overlooked)
     settle(listener)
     assert listener.heard == latched.sent, 'nothing twice'
 
@@ -209,7 +257,7 @@ def test_what_was_published_before_is_not_asked_for_unless_told_to(world, listen
 
 def test_what_the_operator_sets_stays(world, listen):
     listener = listen(reliability='reliable', durability='volatile')
-    assert listener.subscription.count == 1, 'nothing has to be found out'
+    assert listener.subscription.count == 1, 'no other would suit'
     reliable, passing = start(world, listener, 'r', RELIABLE), Source(world, 'b', BEST_EFFORT)
     send_until(world, listener, [reliable, passing], lambda: len(reliable.sent) > 100, 'messages')
     assert listener.subscription.count == 1 and not passing.heard_by(listener)
@@ -228,41 +276,33 @@ def test_publishers_of_another_type_are_not_suited(world, listen):
         listener = listen()
         wait_until(lambda: listener.node.count_publishers('t') == 1, 'the other', listener.spin)
         settle(listener)
-        assert listener.subscription.count == 0
-        start(world, listener, 'r', RELIABLE)
-        assert listener.subscription.count == 1
+        assert listener.subscription.waits
+        reliable = start(world, listener, 'r', RELIABLE)
+        reliable.send()
+        wait_until(lambda: listener.heard == ['r0'], 'the message', listener.spin)
         stranger.destroy_node()
     finally:
         rclpy.shutdown(context=context)
 
 
-def test_the_coming_and_going_is_logged(world, chain_file):
-    run = world.privatizer(chain_file=chain_file, epsilon=1.0)
-    world.publisher(qos=RELIABLE)
-    passing = world.node.create_publisher(String, 'region', BEST_EFFORT)
-    run.wait_for('/region is published best effort by /observer')
-    world.node.destroy_publisher(passing)
-    run.wait_for('no node publishes /region best effort any more')
+#: Of a publisher: reliability, durability, history and depth.
+KINDS = [QoSProfile(reliability=reliability, durability=durability, history=history, depth=depth)
+         for reliability in (RELIABLE.reliability, BEST_EFFORT.reliability)
+         for durability in (RELIABLE.durability, LATCHED.durability)
+         for history in (HistoryPolicy.KEEP_LAST, HistoryPolicy.KEEP_ALL) for depth in (1, 100)]
 
 
-@pytest.mark.parametrize('named_at, name', [(3, '/observer'), (10**9, NAMELESS)])
-def test_the_name_of_a_node_that_was_just_found_is_waited_for(world, listen, monkeypatch,
-                                                              named_at, name):
-    # The middleware announces a publisher and its node apart, in any order.
-    listener, looks, said = listen(), [], []
-    known = listener.node.get_publishers_info_by_topic
-
-    def with_late_names(topic):
-        infos = known(topic)
-        looks.extend(infos)
-        for info in infos if len(looks) < named_at else ():
-            info.node_name = UNKNOWN
-        return infos
-
-    monkeypatch.setattr(listener.node, 'get_publishers_info_by_topic', with_late_names)
-    monkeypatch.setattr(listener.node.get_logger(), 'info', said.append)
-    Source(world, 'b', BEST_EFFORT)
-    wait_until(lambda: said, 'a message', listener.spin)
-    assert said[0].startswith(f'/t is published best effort by {name}:')
-    settle(listener)
-    assert len(said) == 1 and (len(looks) > 3 or named_at == 3)
+def test_the_first_message_of_a_publisher_of_any_qos_is_heard(world, listen):
+    listener = listen()
+    assert listener.subscription.waits
+    for number, qos in enumerate(KINDS):
+        source = Source(world, f'{number}.', qos)
+        if qos.reliability == BEST_EFFORT.reliability:  # otherwise that is not waited for
+            wait_until(source.matched, 'a subscription', listener.spin)
+            settle(listener)
+        source.send()
+        wait_until(lambda source=source: source.heard_by(listener), f'the first of {qos}',
+                   listener.spin)
+        settle(listener)
+        assert source.heard_by(listener) == source.sent
+        source.close()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transitions of a privatizer, and the messages that wait meanwhile."""
 from geometry_msgs.msg import PoseStamped
-from harness import LATCHED, RECONFIGURE, RELIABLE, ROOT
+from harness import BEST_EFFORT, LATCHED, RECONFIGURE, RELIABLE, ROOT
 import pytest
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -56,6 +56,34 @@ def test_no_transition_handles_a_region(world, privatizer):
     privatizer.trigger_activate()
     world.wait_until(lambda: drawn, 'the region')
     assert drawn == ['b']
+
+
+def test_a_middleware_that_does_not_number_messages(world, privatizer, monkeypatch):
+    """As Cyclone DDS: rclpy gives None for the numbers, and the first message ended the node."""
+    create = privatizer.create_subscription
+
+    def create_without_numbers(kind, topic, callback, qos, **options):
+        return create(kind, topic, lambda message, info: callback(message, {
+            **info, 'publication_sequence_number': None, 'reception_sequence_number': None}),
+            qos, **options)
+
+    monkeypatch.setattr(privatizer, 'create_subscription', create_without_numbers)
+    drawn = []
+    privatizer._word.draw = lambda region, now: drawn.append(region) or 'a'
+    reliable = world.node.create_publisher(String, 'region', RELIABLE)
+    passing = world.node.create_publisher(String, 'region', BEST_EFFORT)
+    privatizer.trigger_activate()
+    subscription = privatizer._subscription
+    for publisher in reliable, passing:
+        world.wait_until(publisher.get_subscription_count, 'a subscription')
+    world.wait_until(lambda: privatizer.count_publishers('region') == 2, 'both publishers')
+    world.settle()
+    for publisher in [reliable, passing] * 20:
+        publisher.publish(String(data='ab'[publisher is passing]))
+    world.wait_until(lambda: len(drawn) >= 40, lambda: f'each message: {drawn}')
+    world.settle()
+    assert sorted(drawn) == 20 * ['a'] + 20 * ['b'], 'nothing twice'
+    assert subscription.lost == 0
 
 
 @pytest.mark.parametrize('frames, reported', [('odom map odom', 1), ('map odom odom', 0)])

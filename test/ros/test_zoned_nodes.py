@@ -35,7 +35,7 @@ def test_the_zone_is_told_at_once_and_the_region_is_in_it(world, corridor):
     assert 'publishes /private_region (std_msgs/msg/String), /private_zone (std_msgs/msg/String)' \
         in run.log
     time.tick(private)
-    world.wait_until(lambda: publisher.get_subscription_count() == 1, 'the node')
+    world.wait_until(lambda: publisher.get_subscription_count() > 0, 'the node')
     for region in 'cadb':
         send(publisher, region)
         for _ in range(20):  # the message may come after the instant of a tick

@@ -21,13 +21,14 @@ def destroy_when_delivered(node: Node, publisher: Publisher) -> None:
     """
     Destroy a publisher once reliable subscribers have its messages, or after half a second.
 
-    Messages that a busy subscriber has not fetched by then are lost. Publishers that are destroyed
+    Messages that a busy subscriber has not fetched by then are lost. (rmw_zenoh_cpp does not wait:
+    it answers at once, and has given the messages to TCP by then.) Publishers that are destroyed
     soon after a wait in vain wait less: a program that hangs may subscribe to many robots, and
     the end of a fleet must not take half a second for each.
     """
     global _in_vain_at
     patience = _LITTLE if monotonic() - _in_vain_at < _SOON else _PATIENCE
-    with suppress(RuntimeError):  # not supported by every middleware, such as Zenoh
+    with suppress(RuntimeError):  # not supported by every middleware
         if not publisher.wait_for_all_acked(patience):
             _in_vain_at = monotonic()
     with ends_if_stuck(_STUCK):

@@ -8,6 +8,7 @@ from typing import Any, TYPE_CHECKING
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
+from rclpy.qos import ReliabilityPolicy
 from symdp_ros.errors import printable
 from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
@@ -126,7 +127,7 @@ class LiveDiagnostics:
         found = publishers(self._node, self._topic)
         values[f'publishers of the {"raw" if self._raw else "private"} topic'] = found.count
         if self.active:
-            yield from self._publisher_warnings(found)
+            yield from self._publisher_warnings(found, values)
         if self._raw:
             readers = subscriptions(self._node, self._topic)
             others = other_names(self._node, readers.infos, own)
@@ -134,9 +135,13 @@ class LiveDiagnostics:
                 max(0, readers.count - own) if readers.problem else len(others))
             yield from self._reader_warnings(readers, others)
 
-    def _publisher_warnings(self, found: Endpoints):
+    def _publisher_warnings(self, found: Endpoints, values):
         topic = self._topic
         suiting = [info for info in found.infos if info.topic_type == self._type]
+        if unreliable := publisher_names(
+                info for info in suiting
+                if info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT):
+            values['published best effort by'] = some_names(unreliable)
         types = sorted({info.topic_type for info in found.infos} - {self._type})
         if found.problem:
             yield (f'{topic}: {found.problem}: who publishes it cannot be listed; regions of '
@@ -150,6 +155,8 @@ class LiveDiagnostics:
             yield (f'{topic} is published as {printable(some_names(types))}, which is not '
                    f'{"message_type" if self._raw else "output_type"}: nothing is received from '
                    'there')
+        if self._subscription is not None:
+            self._subscription.note(suiting)
         if self._subscription is not None and self._subscription.refused:
             yield (f'{topic}: because of qos_overrides, nothing is received from '
                    f'{some_names(self._subscription.refused)}')

@@ -5,7 +5,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from symdp_ros.core.annotations import Floats
 from symdp_ros.messages.fields import message_class
 from symdp_ros.options import message_type_of
-from symdp_ros.ros.graph.adaptive_subscription import check_qos_overrides, OVERRIDABLE
+from symdp_ros.ros.graph.qos_overrides import check_qos_overrides, OVERRIDABLE
 from symdp_ros.ros.messages import region_writer
 from symdp_ros.ros.outputs.publication import latched, Publication
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import sys
 import time
 
+import rclpy
+
 _BEING_MADE = 0.1  # seconds; Fast DDS fills a file at once
 _OF_ALL = 7000     # the port that processes of all domains open
 _FIRST, _OF_A_DOMAIN = 7400, 250
@@ -17,8 +19,10 @@ def warn_of_empty_ports(domain: int, directory: Path = Path('/dev/shm')) -> None
     Print a warning where joining a ROS domain would take for ever; call it before.
 
     A process that is killed while Fast DDS makes a port leaves an empty file. Whoever opens it
-    later waits, with no word, until it is filled or removed.
+    later waits, with no word, until it is filled or removed. Other middleware does not open it.
     """
+    if not rclpy.get_rmw_implementation_identifier().startswith('rmw_fastrtps'):
+        return
     if empty := {*_empty_ports(domain, directory)}:
         time.sleep(_BEING_MADE)
         for file in sorted(empty.intersection(_empty_ports(domain, directory))):
