@@ -41,9 +41,8 @@ from symdp_ros.words.rules import LIVE_UNKNOWN_SYMBOL
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
-    from symdp_ros.core.chain import Chain
-    from symdp_ros.core.online import OnlineMechanism
-    from symdp_ros.core.privacy import Privacy
+    from symdp_ros.analysis.choice import LiveChoice
+    from symdp_ros.maps.positions import Locator
 
 _PROTECTS = {
     'message': 'sampling: message: one symbol out for each message in. ε protects which regions '
@@ -65,13 +64,17 @@ def mechanism_settings(values: Mapping[str, Any]) -> MechanismSettings:
     return replace(found, policy='adaptive') if is_open else found
 
 
-def choose_live(place: MapSettings, sampling: SamplingSettings, mechanism: MechanismSettings,
-                epsilon: float, adjacency: int) -> None:
-    """Have auto choose, so that a node with these settings need not (it is remembered)."""
-    from symdp_ros.analysis.choice import choose
+def choose_of(values: Mapping[str, Any]) -> 'LiveChoice':
+    """Return what draws, of the values of options: read the map, have auto choose, make it."""
+    from symdp_ros.analysis.choice import choose_live
 
-    choose(sampling.chain(place.read()), sampling.privacy(epsilon, adjacency, place.zones()),
-           mechanism)
+    place, sampling = MapSettings.of(values), SamplingSettings.of(values)
+    settings = mechanism_settings(values)
+    settings.check()
+    chain = sampling.chain(place.read())
+    privacy = sampling.privacy(values['epsilon'], values['adjacency'], place.zones())
+    sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
+    return choose_live(chain, privacy, settings)
 
 
 class Privatizer(ManagedNode):
@@ -103,29 +106,34 @@ class Privatizer(ManagedNode):
         self._input = self._outputs = self._diagnostics = self._zones = None
         self._outer_node = self._subscription = self._ticks = None
 
-    def configure(self):
-        from symdp_ros.analysis.choice import choose
-
+    def prepare(self) -> 'tuple[LiveChoice, Locator | None]':
+        """Read the map, choose what draws, and make it; find out where the regions are."""
         values = self.settings
+        place, read = MapSettings.of(values), InputSettings.of(values)
+        locator = place.locator(place.read(), read.hysteresis, read.max_distance) if (
+            read.is_pose) else None
+        return self.choose(), locator
+
+    def choose(self) -> 'LiveChoice':
+        """Choose what draws, and make it."""
+        return choose_of(self.settings)
+
+    def configure(self):
+        values = self.settings
+        chosen, locator = self.prepared()
         self.map_settings, self.input_settings = MapSettings.of(values), InputSettings.of(values)
         self.sampling_settings = sampling = SamplingSettings.of(values)
-        self.mechanism_settings = mechanism_settings(values)
-        self.mechanism_settings.check()
-        chain = self.read_chain()
-        privacy = sampling.privacy(values['epsilon'], values['adjacency'],
-                                   self.map_settings.zones())
-        sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
+        self.mechanism_settings, mechanism = chosen.settings, chosen.mechanism.another(
+            random=self._random)
+        chain, privacy = mechanism.chain, mechanism.privacy
         memory = self._memories.of(self.get_fully_qualified_name(), self._source(),
                                    self._all_settings())
         # It warns once in a process: else callers of the lifecycle services could ask anew.
-        self._input = LiveInput(self, self.input_settings, self.map_settings, sampling,
+        self._input = LiveInput(self, self.input_settings, locator, sampling,
                                 chain.states, former=memory.locator,
                                 warns=memory.sampling is None)
-        self.mechanism_settings, compared = choose(chain, privacy, self.mechanism_settings)
-        if compared is not None:
-            self.get_logger().info(f'auto takes "{compared.taken}". {compared}')
-        mechanism = self.make_mechanism(chain, privacy)
-        chain = mechanism.chain
+        if chosen.compared is not None:
+            self.get_logger().info(f'auto takes "{chosen.compared.taken}". {chosen.compared}')
         check_qos_overrides(self, 'subscription', self._input.name)
         self._check_topics()
         self._claim_topics()
@@ -152,14 +160,6 @@ class Privatizer(ManagedNode):
             public_settings(self.map_settings.path.name, mechanism, sampling) | self._delay,
             remapped=source.name, raw=True, regular=sampling.rule == 'message',
             shared=source.shared, warnings=source.warnings)
-
-    def read_chain(self) -> 'Chain':
-        """Return the chain of the settings."""
-        return self.sampling_settings.chain(self.map_settings.read())
-
-    def make_mechanism(self, chain: 'Chain', privacy: 'Privacy') -> 'OnlineMechanism':
-        """Return what draws; its chain may be another object that is equal."""
-        return self.mechanism_settings.online(chain, privacy, self._random)
 
     def activate(self):
         start, now = self._word.begin(), self._live_clock.now().nanoseconds

@@ -1,22 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The base of this package's lifecycle nodes."""
+from collections.abc import Mapping
+from hashlib import sha256
 import traceback
+from typing import Any
 
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
-from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+from rclpy.lifecycle import LifecycleNode, LifecycleNodeMixin, TransitionCallbackReturn
+from rclpy.node import Node
 from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
+from symdp_ros.files.resources import resolve_path
+from symdp_ros.files.text_file import read_map_text
 from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.parameters import declare
-from symdp_ros.ros.process.spinning import stop_requested
+from symdp_ros.ros.process.spinning import stop_requested, stops_at_once
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 #: Characters of the longest reason that is logged: values of parameters may be quoted in it.
 LONGEST_SENTENCE = 2000
 
-STOPPED = 'a signal asked to stop: not everything is compiled'
+STOPPED = 'a signal asked to stop: not everything was prepared'
+
 
 
 class ManagedNode(LifecycleNode):
@@ -26,6 +33,11 @@ class ManagedNode(LifecycleNode):
     Subclasses override `configure`, `activate`, `deactivate` and `cleanup`, which raise a
     SymdpError if they fail; `cleanup` and `deactivate` also undo half-done work, and may be called
     when there is nothing to undo.
+
+    What takes long is done in `prepare`, which they override, too: lifecycle managers give
+    `configure` a few seconds (Nav2 5 s, from Kilted on). It runs before the lifecycle services are
+    there, which managers wait for. `configure` uses `prepared()`. The subclass sets what `prepare`
+    needs before it calls `super().__init__`.
 
     :param name: of the node in `options.PARAMETERS`. The values of its parameters are in
         `self.settings`.
@@ -38,9 +50,13 @@ class ManagedNode(LifecycleNode):
     """
 
     def __init__(self, name: str, **kwargs):
-        super().__init__(name, start_parameter_services=False, **kwargs)
+        # The two steps of LifecycleNode: it prepares between them.
+        Node.__init__(self, name, start_parameter_services=False, **kwargs)
         self.failure = ''
         self.settings, self._problems = declare(self, PARAMETERS[name])
+        if not self._problems:
+            self._prepare()
+        LifecycleNodeMixin.__init__(self)
         for service in self.services:
             if service.srv_name.endswith('/change_state'):
                 service.callback = _refusing(service.callback, self.get_logger())
@@ -56,8 +72,28 @@ class ManagedNode(LifecycleNode):
                           SubscriptionEventCallbacks(use_default_callbacks=False))
         return super().create_subscription(*args, **kwargs)
 
+    def prepare(self) -> Any:
+        """Do what of `configure` takes long, from settings and their files alone; return it."""
+
+    def prepared(self) -> Any:
+        """Return what `prepare` has returned, or raise what it has raised: of the files of now."""
+        if self._prepared_files != digests_of_files(self.settings):
+            self._prepare()
+        if isinstance(self._prepared, BaseException):
+            raise self._prepared
+        return self._prepared
+
+    def _prepare(self):
+        self._prepared_files = digests_of_files(self.settings)
+        try:
+            with on_slow_loops(self.get_logger().info), interrupted_if(stop_requested), (
+                    stops_at_once()):
+                self._prepared = self.prepare()
+        except BaseException as error:  # for `configure` to report, whenever it is called
+            self._prepared = error
+
     def configure(self):
-        """Read the settings, open what is needed."""
+        """Open what is needed."""
 
     def activate(self):
         """Begin to work."""
@@ -86,8 +122,7 @@ class ManagedNode(LifecycleNode):
         def configure():
             if self._problems:
                 raise ConfigurationError('; '.join(self._problems))
-            with on_slow_loops(self.get_logger().info), interrupted_if(stop_requested):
-                self.configure()
+            self.configure()
 
         return self._attempt(configure, self.cleanup)
 
@@ -124,6 +159,17 @@ class ManagedNode(LifecycleNode):
         if undo is not None:
             undo()
         return _FAILURE
+
+
+def digests_of_files(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return a digest of each file of the map (times and sizes may lie), '' where none is read."""
+    found = {}
+    for name in ('chain_file', 'regions_file', 'zones_file'):
+        try:
+            found[name] = sha256(read_map_text(resolve_path(values[name])).encode()).hexdigest()
+        except (KeyError, SymdpError):
+            found[name] = ''
+    return found
 
 
 def _refusing(change_state, logger):
