@@ -4,11 +4,18 @@
 The nodes, driven by the calls that Nav2's lifecycle manager makes; the manager itself is not run.
 
 As in nav2_lifecycle_manager/src/lifecycle_manager.cpp and nav2_util/src/
-lifecycle_service_client.cpp of Jazzy, with `bond_timeout: 0.0`: services are found by the names
-of the nodes, and what a transition achieved is read from get_state, not from its response.
+lifecycle_service_client.cpp of Jazzy and Kilted, with `bond_timeout: 0.0`: services are found by
+the names of the nodes, and what a transition achieved is read from get_state, not from its
+response. Kilted's gives each call 5 s.
 """
+import os
+from pathlib import Path
+import signal
+
+from harness import ROOT
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import GetState
+import pytest
 from std_msgs.msg import String
 
 REACHES = {
@@ -103,3 +110,69 @@ def test_startup_fails_where_a_node_has_started_itself(world, chain_file):
     world.runs[0].wait_for('active')
     assert not manager.startup()
     assert world.runs[0].process.poll() is None
+
+
+DEPOT = {'chain_file': ROOT / 'config' / 'depot.geojson', 'initial_state': '1',
+         'self_loops': 'true'}
+#: Seconds of the processor: other programs do not count.
+LIGHT = 0.5
+
+
+def processor_time(run):
+    """Return how long a node has run on a processor, in seconds, all threads together."""
+    fields = Path(f'/proc/{run.process.pid}/stat').read_text().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+@pytest.mark.parametrize('more', [
+    {}, {'policy': 'planned'},
+    {'input': 'pose', 'message_type': 'geometry_msgs/msg/PoseStamped', 'sampling': 'period',
+     'delay': 2}])
+def test_a_privatizer_is_configured_soon_whatever_is_chosen(world, more):
+    run = world.start('privatizer', **DEPOT, epsilon=2.0, autostart='false', **more)
+    manager = Manager(world, ['privatizer'])
+    for _ in range(2):
+        before = processor_time(run)
+        assert manager.startup()
+        assert processor_time(run) - before < LIGHT
+        assert manager.reset()
+
+
+def test_log_release_is_configured_soon(world, chain_file):
+    started(world, chain_file)
+    run = world.runs[2]
+    manager = Manager(world, ['log_release'])
+    before = processor_time(run)
+    assert manager.startup()
+    assert processor_time(run) - before < LIGHT
+
+
+def test_what_was_wrong_at_the_start_is_said_by_configure_and_can_be_mended(world, chain_file):
+    whole = chain_file.read_text()
+    chain_file.write_text('initial_state: a\n')
+    run = world.start('privatizer', chain_file=chain_file, epsilon=2.0, autostart='false')
+    manager = Manager(world, ['privatizer'])
+    assert chain_file.name not in run.log
+    assert not manager.startup()
+    run.wait_for(chain_file.name)
+    chain_file.write_text(whole)
+    assert manager.startup()
+    run.wait_for('4 states')
+
+
+def test_a_map_that_has_changed_is_read_at_the_next_configure(world, chain_file):
+    run = world.start('privatizer', chain_file=chain_file, epsilon=2.0, autostart='false')
+    manager = Manager(world, ['privatizer'])
+    assert manager.startup() and manager.reset()
+    chain_file.write_text('initial_state: a\ntransitions: {a: [a, b], b: [a]}\n')
+    assert manager.startup()
+    run.wait_for('2 states')
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_node_that_prepares(world, chain_file, monkeypatch, number):
+    monkeypatch.setenv('NUMBA_CACHE_DIR', str(chain_file.with_name('cache')))
+    run = world.start('privatizer', chain_file=chain_file, epsilon=2.0, autostart='false')
+    run.wait_for('compiling the inner loops')
+    assert run.stop(number) == 0
+    assert 'Traceback' not in run.log and 'active' not in run.log
