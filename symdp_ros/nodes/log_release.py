@@ -21,7 +21,7 @@ from symdp_ros.files.resources import resolve_kept, resolve_path
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.live_account import log_account
-from symdp_ros.maps.dead_ends import counted
+from symdp_ros.maps.dead_ends import counted, unreached
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.maps.zones import zones_sentences
@@ -166,6 +166,8 @@ class LogRelease(ManagedNode):
         chain, privacy = settings.chain, settings.privacy
         log(f'chain {chain_name}: {len(chain)} states, {chain.edge_count} moves; '
             f'{settings.privacy_text}; {settings.mechanism.text(chain)}')
+        if missing := unreached(chain):
+            self.get_logger().warning(missing)
         if privacy.zones is not None:
             told, warning = zones_sentences(privacy.zones)
             log(told)

@@ -16,6 +16,7 @@ from symdp_ros.core.registry import AUTO
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept
 from symdp_ros.ledger.charging import Charging
+from symdp_ros.maps.dead_ends import unreached
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.maps.zones import zones_sentences
@@ -353,6 +354,8 @@ class Privatizer(ManagedNode):
             f'{self.mechanism_settings.text(chain)}. Of two words that differ in j symbols, one '
             'makes an output at most '
             f'e^(j·{float(privacy.epsilon_per_symbol):g}) times as likely as the other')
+        if missing := unreached(chain):
+            self.get_logger().warning(missing)
         targets = mechanism.targets or mechanism.tables
         if targets is not None and targets.radius is not None:
             log(f'{mechanism.policy} targets: within {targets.radius} moves, '

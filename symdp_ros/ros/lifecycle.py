@@ -14,6 +14,7 @@ from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.files.text_file import read_map_text
 from symdp_ros.options import PARAMETERS
+from symdp_ros.ros.live.manager_bond import ManagerBond
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.process.spinning import stop_requested, stops_at_once
 
@@ -53,6 +54,7 @@ class ManagedNode(LifecycleNode):
         # The two steps of LifecycleNode: it prepares between them.
         Node.__init__(self, name, start_parameter_services=False, **kwargs)
         self.failure = ''
+        self._bond: ManagerBond | None = None
         self.settings, self._problems = declare(self, PARAMETERS[name])
         if not self._problems:
             self._prepare()
@@ -115,8 +117,14 @@ class ManagedNode(LifecycleNode):
 
     def stop(self):
         """Leave the active state and release everything, before the node is destroyed."""
-        self.deactivate()
+        self._deactivate()
         self.cleanup()
+
+    def _deactivate(self):
+        if self._bond is not None:
+            self._bond.end()
+            self._bond = None
+        self.deactivate()
 
     def on_configure(self, state):
         def configure():
@@ -127,10 +135,15 @@ class ManagedNode(LifecycleNode):
         return self._attempt(configure, self.cleanup)
 
     def on_activate(self, state):
-        return self._attempt(self.activate, self.deactivate)
+        def activate():
+            self.activate()
+            if not self.settings['autostart']:  # else no manager drives it
+                self._bond = ManagerBond(self)
+
+        return self._attempt(activate, self.deactivate)
 
     def on_deactivate(self, state):
-        return self._attempt(self.deactivate)
+        return self._attempt(self._deactivate)
 
     def on_cleanup(self, state):
         return self._attempt(self.cleanup)

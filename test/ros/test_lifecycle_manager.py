@@ -11,12 +11,16 @@ response. Kilted's gives each call 5 s.
 import os
 from pathlib import Path
 import signal
+import sys
 
-from harness import ROOT
+from harness import ROOT, wait_until
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import GetState
 import pytest
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from std_msgs.msg import String
+from symdp_ros.nodes.privatizer import Privatizer
 
 REACHES = {
     Transition.TRANSITION_CONFIGURE: State.PRIMARY_STATE_INACTIVE,
@@ -176,3 +180,99 @@ def test_a_signal_ends_a_node_that_prepares(world, chain_file, monkeypatch, numb
     run.wait_for('compiling the inner loops')
     assert run.stop(number) == 0
     assert 'Traceback' not in run.log and 'active' not in run.log
+
+
+#: What of bondpy 4.0 is used (bondpy/bondpy.py of bond_core, branch ros2), in the same words; the
+#: real one was not run with a manager: no package index here has it, nor its message.
+BONDPY = '''
+import threading
+from std_msgs.msg import String
+
+
+class Bond:
+
+    made = 0
+
+    def __init__(self, node, topic, bond_id, on_broken=None, on_formed=None):
+        Bond.made += 1
+        self._text = f'{bond_id} {Bond.made}'
+        self.node, self.topic, self._over = node, topic, threading.Event()
+        self.pub = node.create_publisher(String, topic, 1)
+
+    def start(self):
+        self.sub = self.node.create_subscription(String, self.topic, lambda message: None, 1)
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self):
+        while not self._over.wait(self.heartbeat_period):
+            self.pub.publish(String(data=self._text))
+
+    def shutdown(self):
+        self.sub.destroy()
+        self._over.set()
+        self._thread.join()
+        self.pub.publish(String(data=f'{self._text} ends'))
+        self.pub.destroy()
+'''
+
+
+@pytest.fixture
+def bondpy(tmp_path, monkeypatch):
+    (tmp_path / 'packages' / 'bondpy').mkdir(parents=True)
+    (tmp_path / 'packages' / 'bondpy' / '__init__.py').touch()
+    (tmp_path / 'packages' / 'bondpy' / 'bondpy.py').write_text(BONDPY)
+    monkeypatch.syspath_prepend(tmp_path / 'packages')
+    yield
+    for name in 'bondpy', 'bondpy.bondpy':
+        sys.modules.pop(name, None)
+
+
+def privatizer_here(world, chain_file, autostart):
+    return Privatizer(context=world.context, namespace='/tb1', parameter_overrides=[
+        Parameter('chain_file', value=str(chain_file)), Parameter('epsilon', value=1.0),
+        Parameter('policy', value='guided'), Parameter('autostart', value=autostart)])
+
+
+def test_a_node_that_a_manager_drives_keeps_a_bond_while_it_is_active(world, chain_file, bondpy):
+    node = privatizer_here(world, chain_file, False)
+    heard = world.listen('/tb1/bond')
+    try:
+        for number in 1, 2:
+            assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+            assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+            wait_until(lambda: heard[-2:] == [f'privatizer {number}'] * 2, 'heartbeats',
+                       world.spin)
+            assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+            wait_until(lambda: heard[-1] == f'privatizer {number} ends', 'an end', world.spin)
+            assert not [entity for entity in (*node.publishers, *node.subscriptions)
+                        if entity.topic_name == '/tb1/bond']
+            assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+    finally:
+        node.stop()
+        node.destroy_node()
+
+
+def test_a_node_that_starts_itself_makes_no_bond(world, chain_file, bondpy):
+    node = privatizer_here(world, chain_file, True)
+    try:
+        assert node.autostart()
+        assert node.count_publishers('/tb1/bond') == 0
+    finally:
+        node.stop()
+        node.destroy_node()
+
+
+def test_without_the_message_of_the_bond_a_node_is_active_all_the_same(world, chain_file, bondpy,
+                                                                       monkeypatch, capfd):
+    from bondpy.bondpy import Bond
+
+    monkeypatch.setattr(Bond, 'start', lambda bond: 1 / 0)
+    node = privatizer_here(world, chain_file, False)
+    try:
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        assert 'no bond to a lifecycle manager: an error of type Zero' in capfd.readouterr().err
+    finally:
+        node.stop()
+        node.destroy_node()
