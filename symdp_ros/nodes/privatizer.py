@@ -30,7 +30,7 @@ from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live.live_diagnostics import LiveDiagnostics, public_settings
 from symdp_ros.ros.live.live_input import LiveInput
 from symdp_ros.ros.live.ticks import SimulatedTicks, SteadyTicks
-from symdp_ros.ros.outputs import check_topics, Outputs
+from symdp_ros.ros.outputs import check_topics, OfMap, Outputs, read_for_outputs
 from symdp_ros.ros.outputs.publication import latched
 from symdp_ros.ros.process.output_domain import OuterNode
 from symdp_ros.ros.process.spinning import run
@@ -107,13 +107,13 @@ class Privatizer(ManagedNode):
         self._input = self._outputs = self._diagnostics = self._zones = None
         self._outer_node = self._subscription = self._ticks = None
 
-    def prepare(self) -> 'tuple[LiveChoice, Locator | None]':
+    def prepare(self) -> 'tuple[LiveChoice, Locator | None, OfMap]':
         """Read the map, choose what draws, and make it; find out where the regions are."""
         values = self.settings
         place, read = MapSettings.of(values), InputSettings.of(values)
         locator = place.locator(place.read(), read.hysteresis, read.max_distance) if (
             read.is_pose) else None
-        return self.choose(), locator
+        return self.choose(), locator, read_for_outputs(values)
 
     def choose(self) -> 'LiveChoice':
         """Choose what draws, and make it."""
@@ -121,7 +121,7 @@ class Privatizer(ManagedNode):
 
     def configure(self):
         values = self.settings
-        chosen, locator = self.prepared()
+        chosen, locator, of_map = self.prepared()
         self.map_settings, self.input_settings = MapSettings.of(values), InputSettings.of(values)
         self.sampling_settings = sampling = SamplingSettings.of(values)
         self.mechanism_settings, mechanism = chosen.settings, chosen.mechanism.another(
@@ -152,7 +152,7 @@ class Privatizer(ManagedNode):
         if sampling.has_period:
             self._sampling.go_on = self._go_on
         self._outputs = Outputs(publishing, 'private', values, chain, depth=_QUEUE,
-                                overridable=True)
+                                overridable=True, of_map=of_map)
         if privacy.zones is not None:
             self._zones = publishing.create_publisher(String, _ZONE_TOPIC, latched(_QUEUE))
         source = self._input

@@ -236,7 +236,7 @@ def privatizer_here(world, chain_file, autostart):
 
 def test_a_node_that_a_manager_drives_keeps_a_bond_while_it_is_active(world, chain_file, bondpy):
     node = privatizer_here(world, chain_file, False)
-    heard = world.listen('/tb1/bond')
+    heard = world.listen('/tb1/bond', qos=10)
     try:
         for number in 1, 2:
             assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS

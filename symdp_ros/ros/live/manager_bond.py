@@ -10,7 +10,7 @@ from rclpy.node import Node
 
 _TOPIC = 'bond'    # in the namespace of the node, as the manager's is in the manager's
 _PERIOD = 0.25     # seconds from one heartbeat to the next
-_TIMEOUT = 4.0     # seconds without one of the manager's
+_NEVER = 1e6       # seconds without one of the manager's; Nav2's nodes end no bond, either
 
 
 class ManagerBond:
@@ -28,7 +28,7 @@ class ManagerBond:
             return
         try:
             bond = Bond(node, _TOPIC, node.get_name())
-            bond.heartbeat_period, bond.heartbeat_timeout = _PERIOD, _TIMEOUT
+            bond.heartbeat_period, bond.heartbeat_timeout = _PERIOD, _NEVER
             bond.start()
             self._bond = bond
         except Exception as error:  # such as a rule of SROS 2: the node does its work without
