@@ -51,19 +51,22 @@ _LOOKS_FOR_NODES = 5  # times that the executor may turn until nothing holds a n
 
 
 class _Choices:
-    """What draws for robots: those with the same map and settings share one, with its tables."""
+    """What draws for robots: those with the same settings share its tables, with a map a chain."""
 
     def __init__(self) -> None:
         self._found: WeakValueDictionary[tuple[object, ...], LiveChoice] = WeakValueDictionary()
 
     def of(self, values: Mapping[str, Any]) -> 'LiveChoice':
         """Return `choose_of` the values, of options."""
-        key = (MapSettings.of(values), *digests_of_files(values).values(),
-               SamplingSettings.of(values), mechanism_settings(values), values['epsilon'],
-               values['adjacency'])
+        place = (MapSettings.of(values), *digests_of_files(values).values(),
+                 SamplingSettings.of(values))
+        key = (place, mechanism_settings(values), values['epsilon'], values['adjacency'])
         found = self._found.get(key)
         if found is None:
-            self._found[key] = found = choose_of(values)
+            same_map = self._found.get(place)
+            self._found[key] = found = choose_of(
+                values, same_map.mechanism.chain if same_map is not None else None)
+            self._found.setdefault(place, found)
         return found
 
 

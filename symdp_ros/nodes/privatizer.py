@@ -43,6 +43,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
     from symdp_ros.analysis.choice import LiveChoice
+    from symdp_ros.core.chain import Chain
     from symdp_ros.maps.positions import Locator
 
 _PROTECTS = {
@@ -65,14 +66,18 @@ def mechanism_settings(values: Mapping[str, Any]) -> MechanismSettings:
     return replace(found, policy='adaptive') if is_open else found
 
 
-def choose_of(values: Mapping[str, Any]) -> 'LiveChoice':
-    """Return what draws, of the values of options: read the map, have auto choose, make it."""
+def choose_of(values: Mapping[str, Any], chain: 'Chain | None' = None) -> 'LiveChoice':
+    """
+    Return what draws, of the values of options: read the map, have auto choose, make it.
+
+    :param chain: of these values, where it was read before.
+    """
     from symdp_ros.analysis.choice import choose_live
 
     place, sampling = MapSettings.of(values), SamplingSettings.of(values)
     settings = mechanism_settings(values)
     settings.check()
-    chain = sampling.chain(place.read())
+    chain = sampling.chain(place.read()) if chain is None else chain
     privacy = sampling.privacy(values['epsilon'], values['adjacency'], place.zones())
     sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
     return choose_live(chain, privacy, settings)

@@ -432,11 +432,11 @@ def test_a_fleet_works_while_a_reload_compiles(here, world, chain_file, tmp_path
     guided, begun, compiled = {'policy': 'guided'}, Event(), Event()
     fleet = here({'fast': guided})
 
-    def slowly(values):
+    def slowly(values, chain):
         if values['policy'] == 'adaptive':
             begun.set()
             compiled.wait(PATIENCE)
-        return choose_of(values)
+        return choose_of(values, chain)
 
     monkeypatch.setattr('symdp_ros.nodes.fleet.choose_of', slowly)
     fleet_file(tmp_path, chain_file, {'fast': guided, 'new': guided,
