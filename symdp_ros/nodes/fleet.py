@@ -49,7 +49,6 @@ _BETWEEN_LOOKS = 0.02  # seconds, at a thread that compiles
 _LOOKS_FOR_NODES = 5  # times that the executor may turn until nothing holds a node that ended
 
 
-
 class _Choices:
     """What draws for robots: those with the same settings share its tables, with a map a chain."""
 

@@ -26,7 +26,6 @@ LONGEST_SENTENCE = 2000
 STOPPED = 'a signal asked to stop: not everything was prepared'
 
 
-
 class ManagedNode(LifecycleNode):
     """
     A lifecycle node whose transitions fail with a sentence in the log instead of silently.

@@ -184,7 +184,7 @@ def test_a_signal_ends_a_node_that_prepares(world, chain_file, monkeypatch, numb
 
 #: What of bondpy 4.0 is used (bondpy/bondpy.py of bond_core, branch ros2), in the same words; the
 #: real one was not run with a manager: no package index here has it, nor its message.
-BONDPY = '''
+BONDPY = """
 import threading
 from std_msgs.msg import String
 
@@ -214,7 +214,7 @@ class Bond:
         self._thread.join()
         self.pub.publish(String(data=f'{self._text} ends'))
         self.pub.destroy()
-'''
+"""
 
 
 @pytest.fixture

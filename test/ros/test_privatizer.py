@@ -348,8 +348,8 @@ def test_compiling_is_said_and_a_signal_ends_it(world, chain_file, tmp_path, mon
 
 
 def test_states_that_no_route_reaches_are_said(world, chain_file, tmp_path):
-    chain_file.write_text('initial_state: a\n'
-                          'transitions: {a: [a, b], b: [a], far: [far, farther], farther: [far]}\n')
+    chain_file.write_text('initial_state: a\ntransitions: '
+                          '{a: [a, b], b: [a], far: [far, farther], farther: [far]}\n')
     (tmp_path / 'logs').mkdir()
     runs = [world.privatizer(chain_file=chain_file, epsilon=1.0),
             world.start('log_release', chain_file=chain_file, epsilon=1.0, subject='r',
