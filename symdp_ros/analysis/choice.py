@@ -32,6 +32,7 @@ from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
 from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import COMPILED_POLICIES, LIVE
 from symdp_ros.errors import ConfigurationError
@@ -103,6 +104,38 @@ def choose(chain: Chain, privacy: Privacy, settings: MechanismSettings, length: 
     return available[found.taken], found
 
 
+@dataclass(frozen=True, eq=False)
+class LiveChoice:
+    """
+    What draws live words, and why.
+
+    :param settings: of the mechanism; they leave nothing open.
+    :param compared: what was compared; None: nothing was left open.
+    """
+
+    settings: MechanismSettings
+    compared: Comparison | None
+    mechanism: OnlineMechanism
+
+
+def choose_live(chain: Chain, privacy: Privacy, settings: MechanismSettings) -> LiveChoice:
+    """
+    Choose among live mechanisms as `choose`, and keep the one that was made to be compared.
+
+    Its first draw, which may have to be compiled, is done.
+    """
+    available = settings.available(privacy.zones)
+    compared, taken = None, next(iter(available.values()))
+    if len(available) == 1:
+        made = taken.online(chain, privacy)
+    else:
+        compared, mechanism = _compare(chain, privacy, settings, LONGEST, True)
+        assert isinstance(mechanism, OnlineMechanism)
+        taken, made = available[compared.taken], mechanism
+    made.privatize([chain.initial_state] * 2)
+    return LiveChoice(taken, compared, made)
+
+
 def compare(chain: Chain, privacy: Privacy, settings: MechanismSettings, length: int = LONGEST,
             symbols: int = 0) -> Comparison:
     """
@@ -124,6 +157,12 @@ def compare(chain: Chain, privacy: Privacy, settings: MechanismSettings, length:
 @lru_cache(maxsize=1_000)
 def _compared(chain: Chain, privacy: Privacy, settings: MechanismSettings, length: int,
               may_count: bool) -> Comparison:
+    return _compare(chain, privacy, settings, length, may_count)[0]
+
+
+def _compare(chain: Chain, privacy: Privacy, settings: MechanismSettings, length: int,
+             may_count: bool) -> tuple[Comparison, Mechanism]:
+    """Return what was compared, and what is taken, made."""
     settings.check()
     available = settings.available(privacy.zones)
     left_out = dict(_left_out(chain, length, available, may_count))
@@ -146,7 +185,7 @@ def _compared(chain: Chain, privacy: Privacy, settings: MechanismSettings, lengt
         if len(names) == 1:
             break
     return Comparison({name: found[name] for name in sorted(
-        found, key=lambda name: (name != best, found[name].error))}, left_out)
+        found, key=lambda name: (name != best, found[name].error))}, left_out), made[best]
 
 
 class _Walks:

@@ -1,12 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""States from which no move leads on: refused, or left out."""
+"""States from which no move leads on, refused or left out; states that no route reaches."""
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from symdp_ros.errors import printable
 from symdp_ros.maps.graph import Row, TransitionGraph
+
+if TYPE_CHECKING:
+    from symdp_ros.core.chain import Chain
 
 _T = TypeVar('_T')
 
@@ -75,6 +78,26 @@ def require_moves(graph: TransitionGraph) -> None:
             f'{"has" if len(ends) == 1 else "have"} no successor: '
             f'{some_states(ends)}. Add the missing moves, leave these states out (--prune), or '
             'let every state follow itself (--self-loops, self_loops: true)', ends[0])
+
+
+def unreached(chain: 'Chain') -> str:
+    """Return what to say of states that no route reaches, from public data; '' without any."""
+    if not chain.stores_edges:
+        return ''
+    offsets, targets = (values.tolist() for values in chain.csr())
+    reached = {chain.state_index[chain.initial_state]}
+    left = [*reached]
+    while left:
+        here = left.pop()
+        fresh = set(targets[offsets[here]:offsets[here + 1]]) - reached
+        reached |= fresh
+        left += fresh
+    missing = [state for i, state in enumerate(chain.states) if i not in reached]
+    return '' if not missing else (
+        f'no route from the initial state {printable(chain.initial_state)} reaches '
+        f'{some_states(missing)}: {counted(len(missing), "state")} of {len(chain)}, which no '
+        'private word ever holds. Choose another initial_state, or add the missing moves '
+        '(symdp check shows the map)')
 
 
 def counted(number: int, what: str) -> str:

@@ -5,15 +5,14 @@ if __name__ == '__main__':  # before the imports, which are slow
     from symdp_ros.nodes.program import run_program
     raise SystemExit(run_program('fleet'))
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 import gc
-from hashlib import sha256
 from itertools import filterfalse
 import sys
 from threading import Thread
 import traceback
-from typing import Any, TYPE_CHECKING, TypeAlias
+from typing import Any, TYPE_CHECKING
 from weakref import ref, WeakValueDictionary
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -26,14 +25,14 @@ from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
 from symdp_ros.core.registry import AUTO, COMPILED_POLICIES
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_path
-from symdp_ros.files.text_file import read_map_text
 from symdp_ros.fleet.file import read_fleet, Robot
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.nodes.privatizer import choose_live, mechanism_settings, Privatizer
+from symdp_ros.nodes.privatizer import choose_of, mechanism_settings, Privatizer
 from symdp_ros.options import PARAMETERS, USE_SIM_TIME
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.queues import CALLS
 from symdp_ros.ros.guarded_node import GuardedNode, LONGEST_SENTENCE
+from symdp_ros.ros.lifecycle import digests_of_files
 from symdp_ros.ros.live.late_answers import LateAnswers
 from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.process.output_domain import context_of
@@ -43,12 +42,30 @@ from symdp_ros.words.live_memory import LiveMemories
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
-    from symdp_ros.core.online import OnlineMechanism
+    from symdp_ros.analysis.choice import LiveChoice
 
 _BETWEEN_LOOKS = 0.02  # seconds, at a thread that compiles
 _LOOKS_FOR_NODES = 5  # times that the executor may turn until nothing holds a node that ended
 
-_Mechanisms: TypeAlias = 'WeakValueDictionary[tuple[object, ...], OnlineMechanism]'
+
+class _Choices:
+    """What draws for robots: those with the same settings share its tables, with a map a chain."""
+
+    def __init__(self) -> None:
+        self._found: WeakValueDictionary[tuple[object, ...], LiveChoice] = WeakValueDictionary()
+
+    def of(self, values: Mapping[str, Any]) -> 'LiveChoice':
+        """Return `choose_of` the values, of options."""
+        place = (MapSettings.of(values), *digests_of_files(values).values(),
+                 SamplingSettings.of(values))
+        key = (place, mechanism_settings(values), values['epsilon'], values['adjacency'])
+        found = self._found.get(key)
+        if found is None:
+            same_map = self._found.get(place)
+            self._found[key] = found = choose_of(
+                values, same_map.mechanism.chain if same_map is not None else None)
+            self._found.setdefault(place, found)
+        return found
 
 
 class HostedPrivatizer(Privatizer):
@@ -57,15 +74,14 @@ class HostedPrivatizer(Privatizer):
 
     After it has failed it processes nothing any more, until it is configured again.
 
-    :param mechanisms: those of the other robots, by map and by settings: robots that have the same
-        share the chain and the tables.
+    :param choices: of the other robots: robots with the same map and settings share one.
     :param on_failure: called when it has failed, in the callback that did: the node is still in
         use.
     """
 
-    def __init__(self, robot: Robot, mechanisms: _Mechanisms,
+    def __init__(self, robot: Robot, choices: '_Choices',
                  on_failure: 'Callable[[HostedPrivatizer], None]', **kwargs):
-        self._mechanisms, self._on_failure = mechanisms, on_failure
+        self._choices, self._on_failure = choices, on_failure
         super().__init__(
             namespace=robot.namespace, use_global_arguments=False,
             cli_args=['--ros-args', *(word for topic, name in robot.remappings.items()
@@ -76,21 +92,8 @@ class HostedPrivatizer(Privatizer):
     def on_failure(self):
         self._on_failure(self)
 
-    def read_chain(self):
-        content = read_map_text(self.map_settings.path)  # its times and size may lie
-        self._map = self.map_settings, sha256(content.encode()).digest(), self.sampling_settings
-        if self._map in self._mechanisms:
-            return self._mechanisms[self._map].chain
-        return super().read_chain()
-
-    def make_mechanism(self, chain, privacy):
-        key = chain.digest(), privacy, self.mechanism_settings
-        if key in self._mechanisms:
-            made = self._mechanisms[key].another()
-        else:
-            self._mechanisms[key] = made = super().make_mechanism(chain, privacy)
-        self._mechanisms.setdefault(self._map, made)
-        return made
+    def choose(self):
+        return self._choices.of(self.settings)
 
 
 class FleetNode(GuardedNode):
@@ -111,7 +114,8 @@ class FleetNode(GuardedNode):
         self._robots: dict[str, Robot] = {}
         self._nodes: dict[str, HostedPrivatizer] = {}
         self._failures: dict[str, str] = {}  # of robots without a node
-        self._mechanisms: _Mechanisms = WeakValueDictionary()
+        self._choices = _Choices()
+        self._made: list[LiveChoice] = []  # for robots that start soon
         self._ended: list[ref[HostedPrivatizer]] = []  # nodes; dead ones are forgotten
         self._reloading = False
         # Of robots that have ended, too: a reload has no stay drawn again.
@@ -133,7 +137,7 @@ class FleetNode(GuardedNode):
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
         slow = self._start_fast(robots.values())
-        thread = self._compile_for(slow)
+        thread = self._make_for(slow)
         while thread.is_alive():
             spin_once(self, _BETWEEN_LOOKS)
         self._start_all(slow)
@@ -171,7 +175,7 @@ class FleetNode(GuardedNode):
         fleet.make_state_dir()
         return dict(fleet.robots)
 
-    def _start_fast(self, robots: Collection[Robot]) -> list[Robot]:
+    def _start_fast(self, robots: Iterable[Robot]) -> list[Robot]:
         """Start the robots that need no compiled loops; return the others."""
         def is_slow(robot: Robot) -> bool:
             return _policy(robot) in (*COMPILED_POLICIES, AUTO)
@@ -179,25 +183,22 @@ class FleetNode(GuardedNode):
         self._start_all(filterfalse(is_slow, robots))
         return list(filter(is_slow, robots))
 
-    def _compile_for(self, robots: Collection[Robot]) -> Thread:
+    def _make_for(self, robots: Iterable[Robot]) -> Thread:
         """
-        Return a thread that compiles what robots run, and has auto choose for them.
+        Return a thread that makes, and compiles, what draws for robots; `_start_all` drops it.
 
         Robots that started go on meanwhile.
         """
-        policies = sorted(set(map(_policy, robots)))
-
-        def compile_all():
+        def make_all():
             with on_slow_loops(self.get_logger().info), interrupted_if(stop_requested), (
                     suppress(KeyboardInterrupt)):
-                from symdp_ros.release.warm_up import warm_up_policies
-
-                warm_up_policies(policies)
-                for settings in set(map(_chosen_by, robots)):
+                for robot in robots:
+                    if stop_requested():
+                        return
                     with suppress(SymdpError):  # its robot will say so
-                        choose_live(*settings)
+                        self._made.append(self._choices.of(_values(robot)))
 
-        thread = Thread(target=compile_all if policies else lambda: None)
+        thread = Thread(target=make_all)
         thread.start()
         return thread
 
@@ -207,6 +208,7 @@ class FleetNode(GuardedNode):
             if stop_requested():
                 return
             self._start(robot)
+        self._made.clear()
 
     def _start(self, robot: Robot) -> None:
         """Start a robot; if that fails, its failure is logged and reported."""
@@ -215,7 +217,7 @@ class FleetNode(GuardedNode):
         try:
             context = self.context if robot.domain == self.context.get_domain_id() else (
                 context_of(robot.domain))
-            node = HostedPrivatizer(robot, self._mechanisms, self._on_failure, context=context,
+            node = HostedPrivatizer(robot, self._choices, self._on_failure, context=context,
                                     memories=self._memories)
             self._nodes[robot.name] = node
             self._spinner.add_node(node)
@@ -299,7 +301,7 @@ class FleetNode(GuardedNode):
                                       looks - 1)
             return
         slow = self._start_fast(robots)
-        thread = self._compile_for(slow)
+        thread = self._make_for(slow)
 
         def finish() -> None:
             if thread.is_alive():
@@ -335,12 +337,10 @@ def _policy(robot: Robot) -> str:
     return str(robot.parameters.get('policy', AUTO))
 
 
-def _chosen_by(robot: Robot) -> tuple[Any, ...]:
-    """Return the arguments of `choose_live`."""
-    values = {option.name: option.default for option in PARAMETERS['privatizer']}
-    values |= robot.parameters
-    return (MapSettings.of(values), SamplingSettings.of(values), mechanism_settings(values),
-            values['epsilon'], values['adjacency'])
+def _values(robot: Robot) -> dict[str, Any]:
+    """Return the values of a robot's options."""
+    defaults = {option.name: option.default for option in PARAMETERS['privatizer']}
+    return {**defaults, **robot.parameters}
 
 
 def _named(failed: Iterable[str]) -> str:

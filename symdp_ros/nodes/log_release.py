@@ -16,13 +16,12 @@ from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 from symdp_ros import __version__
-from symdp_ros.core.compiled.notice import COMPILING, interrupted_if, on_slow_loops
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_kept, resolve_path
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.live_account import log_account
-from symdp_ros.maps.dead_ends import counted
+from symdp_ros.maps.dead_ends import counted, unreached
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.maps.zones import zones_sentences
@@ -34,12 +33,11 @@ from symdp_ros.release.outbox import check_apart, check_directories_apart, make_
 from symdp_ros.release.report import code_of
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.ros.graph.queues import CALLS
-from symdp_ros.ros.lifecycle import ManagedNode, STOPPED
+from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live.shared_runs import SharedRuns
 from symdp_ros.ros.messages import pose_reader, region_reader
-from symdp_ros.ros.process.spinning import run, stop_requested
+from symdp_ros.ros.process.spinning import run
 
-_STARTING = 'starting: the inner loops are being compiled, call again in a minute'
 _BETWEEN_ANSWERS = 0.002  # seconds; each client receives all answers, and queues only ten
 
 
@@ -65,14 +63,13 @@ class LogRelease(ManagedNode):
     """
 
     def __init__(self, *, random=None, **kwargs):
-        super().__init__('log_release', **kwargs)
         self._random = random
+        super().__init__('log_release', **kwargs)
         self._stop = threading.Event()  # of this activation
         self._runs = self._ledger = None
         self._running = 0
         self._next_answer = 0.0
         self._active = False
-        self._compiling, self._prepared, self._leaving = (threading.Event() for _ in range(3))
         # Made once: a destroyed service could not answer pending calls.
         self.create_service(Trigger, '~/release', self._on_release,
                             qos_profile=QoSProfile(depth=CALLS),
@@ -80,9 +77,22 @@ class LogRelease(ManagedNode):
         self.create_service(Trigger, '~/status', self._on_status,
                             qos_profile=QoSProfile(depth=CALLS))
 
+    def prepare(self):
+        """Read the map, make what draws, and compile it, so that no release need wait for it."""
+        settings = ReleaseSettings.of(MapSettings.of(self.settings).read(), self.settings)
+        mechanisms = Mechanisms(settings, self._random, self.get_logger().info)
+        try:
+            mechanisms.prepare()
+        except SymdpError as error:
+            self.get_logger().error(str(error))
+        except Exception as error:  # such as a full disk; a release tries again
+            self.get_logger().error('the inner loops were not compiled: an error of type '
+                                    f'{type(error).__name__}')
+        return settings, mechanisms
+
     def configure(self):
         settings, place = self.settings, MapSettings.of(self.settings)
-        self._release_settings = ReleaseSettings.of(place.read(), settings)
+        self._release_settings, self._mechanisms = self.prepared()
         self._charging = Charging.of(settings)
         self._log_dir, self._release_dir = (
             Path(os.path.realpath(resolve_path(settings[name])))
@@ -99,8 +109,6 @@ class LogRelease(ManagedNode):
         self._charging.keep_in(self._ledger)
         # Made now, so that problems are reported at the start; this also finishes interrupted
         # releases.
-        self._mechanisms = Mechanisms(self._release_settings, self._random,
-                                      self.get_logger().info)
         with self._releaser(self._ledger) as releaser:
             for problem in releaser.problems:
                 self.get_logger().error(problem)
@@ -108,14 +116,6 @@ class LogRelease(ManagedNode):
             self.get_logger().error(f'ledger: {problem}')
         self._log_settings(place.path.name)
         self._runs = SharedRuns('release')
-
-    def on_configure(self, state):
-        result = super().on_configure(state)
-        if result == TransitionCallbackReturn.SUCCESS:
-            self._leaving.clear()
-            self._prepared.clear()
-            self._runs.ask('prepare', self._prepare, lambda _: self._prepared.set())
-        return result
 
     def activate(self):
         self._stop = threading.Event()
@@ -135,7 +135,6 @@ class LogRelease(ManagedNode):
 
     def cleanup(self):
         self._stop.set()
-        self._leaving.set()
         if self._runs is not None:
             self._runs.close()  # at most one log is still being released
             self._runs = None
@@ -167,38 +166,13 @@ class LogRelease(ManagedNode):
         else:
             pose_reader(message_type, reading, settings.locator)
 
-    def _prepare(self):
-        """
-        Compile now, on the thread of the runs, so that no release need wait for it.
-
-        A signal, or a cleanup, ends it early.
-        """
-        def notice(sentence):
-            self.get_logger().info(sentence)
-            if sentence == COMPILING:
-                self._compiling.set()
-
-        try:
-            with on_slow_loops(notice), interrupted_if(
-                    lambda: stop_requested() or self._leaving.is_set()):
-                self._mechanisms.prepare()
-            if self._compiling.is_set():
-                self.get_logger().info('compiled')
-        except KeyboardInterrupt:
-            self.get_logger().info(STOPPED)
-        except SymdpError as error:
-            self.get_logger().error(str(error))
-        except Exception as error:  # such as a full disk; a release tries again
-            self.get_logger().error('the inner loops were not compiled: an error of type '
-                                    f'{type(error).__name__}')
-        finally:
-            self._compiling.clear()
-
     def _log_settings(self, chain_name):
         settings, log = self._release_settings, self.get_logger().info
         chain, privacy = settings.chain, settings.privacy
         log(f'chain {chain_name}: {len(chain)} states, {chain.edge_count} moves; '
             f'{settings.privacy_text}; {settings.mechanism.text(chain)}')
+        if missing := unreached(chain):
+            self.get_logger().warning(missing)
         if privacy.zones is not None:
             told, warning = zones_sentences(privacy.zones)
             log(told)
@@ -227,12 +201,8 @@ class LogRelease(ManagedNode):
 
     async def _answer(self):
         """Release all logs; return success and message."""
-        while self._active and not (self._prepared.is_set() or self._compiling.is_set()):
-            await _NextTurn()
         if not self._active:
             return False, answer('not_active', 'the node is not active: activate it first')
-        if self._compiling.is_set():
-            return False, answer('starting', _STARTING)
         done, stop = Future(executor=self.executor), self._stop
         # All calls in one activation ask for the same.
         self._runs.ask(stop, lambda: self._release_all(stop), done.set_result)

@@ -18,6 +18,7 @@ from symdp_ros.core.registry import AUTO
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_kept
 from symdp_ros.ledger.charging import Charging
+from symdp_ros.maps.dead_ends import unreached
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import protection
 from symdp_ros.maps.zones import zones_sentences
@@ -32,7 +33,7 @@ from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live.live_diagnostics import LiveDiagnostics, public_settings
 from symdp_ros.ros.live.live_input import LiveInput
 from symdp_ros.ros.live.ticks import SimulatedTicks, SteadyTicks
-from symdp_ros.ros.outputs import check_topics, Outputs
+from symdp_ros.ros.outputs import check_topics, OfMap, Outputs, read_for_outputs
 from symdp_ros.ros.outputs.publication import latched
 from symdp_ros.ros.process.output_domain import OuterNode
 from symdp_ros.ros.process.spinning import run
@@ -44,9 +45,9 @@ from symdp_ros.words.rules import LIVE_UNKNOWN_SYMBOL
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
+    from symdp_ros.analysis.choice import LiveChoice
     from symdp_ros.core.chain import Chain
-    from symdp_ros.core.online import OnlineMechanism
-    from symdp_ros.core.privacy import Privacy
+    from symdp_ros.maps.positions import Locator
 
 _PROTECTS = {
     'message': 'sampling: message: one symbol out for each message in. ε protects which regions '
@@ -68,13 +69,21 @@ def mechanism_settings(values: Mapping[str, Any]) -> MechanismSettings:
     return replace(found, policy='adaptive') if is_open else found
 
 
-def choose_live(place: MapSettings, sampling: SamplingSettings, mechanism: MechanismSettings,
-                epsilon: float, adjacency: int) -> None:
-    """Have auto choose, so that a node with these settings need not (it is remembered)."""
-    from symdp_ros.analysis.choice import choose
+def choose_of(values: Mapping[str, Any], chain: 'Chain | None' = None) -> 'LiveChoice':
+    """
+    Return what draws, of the values of options: read the map, have auto choose, make it.
 
-    choose(sampling.chain(place.read()), sampling.privacy(epsilon, adjacency, place.zones()),
-           mechanism)
+    :param chain: of these values, where it was read before.
+    """
+    from symdp_ros.analysis.choice import choose_live
+
+    place, sampling = MapSettings.of(values), SamplingSettings.of(values)
+    settings = mechanism_settings(values)
+    settings.check()
+    chain = sampling.chain(place.read()) if chain is None else chain
+    privacy = sampling.privacy(values['epsilon'], values['adjacency'], place.zones())
+    sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
+    return choose_live(chain, privacy, settings)
 
 
 class Privatizer(ManagedNode):
@@ -106,29 +115,34 @@ class Privatizer(ManagedNode):
         self._input = self._outputs = self._diagnostics = self._zones = None
         self._outer_node = self._subscription = self._ticks = None
 
-    def configure(self):
-        from symdp_ros.analysis.choice import choose
-
+    def prepare(self) -> 'tuple[LiveChoice, Locator | None, OfMap]':
+        """Read the map, choose what draws, and make it; find out where the regions are."""
         values = self.settings
+        place, read = MapSettings.of(values), InputSettings.of(values)
+        locator = place.locator(place.read(), read.hysteresis, read.max_distance) if (
+            read.is_pose) else None
+        return self.choose(), locator, read_for_outputs(values)
+
+    def choose(self) -> 'LiveChoice':
+        """Choose what draws, and make it."""
+        return choose_of(self.settings)
+
+    def configure(self):
+        values = self.settings
+        chosen, locator, of_map = self.prepared()
         self.map_settings, self.input_settings = MapSettings.of(values), InputSettings.of(values)
         self.sampling_settings = sampling = SamplingSettings.of(values)
-        self.mechanism_settings = mechanism_settings(values)
-        self.mechanism_settings.check()
-        chain = self.read_chain()
-        privacy = sampling.privacy(values['epsilon'], values['adjacency'],
-                                   self.map_settings.zones())
-        sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
+        self.mechanism_settings, mechanism = chosen.settings, chosen.mechanism.another(
+            random=self._random)
+        chain, privacy = mechanism.chain, mechanism.privacy
         memory = self._memories.of(self.get_fully_qualified_name(), self._source(),
                                    self._all_settings())
         # It warns once in a process: else callers of the lifecycle services could ask anew.
-        self._input = LiveInput(self, self.input_settings, self.map_settings, sampling,
+        self._input = LiveInput(self, self.input_settings, locator, sampling,
                                 chain.states, former=memory.locator,
                                 warns=memory.sampling is None)
-        self.mechanism_settings, compared = choose(chain, privacy, self.mechanism_settings)
-        if compared is not None:
-            self.get_logger().info(f'auto takes "{compared.taken}". {compared}')
-        mechanism = self.make_mechanism(chain, privacy)
-        chain = mechanism.chain
+        if chosen.compared is not None:
+            self.get_logger().info(f'auto takes "{chosen.compared.taken}". {chosen.compared}')
         check_qos_overrides(self, 'subscription', self._input.name)
         self._check_topics()
         self._claim_topics()
@@ -146,7 +160,7 @@ class Privatizer(ManagedNode):
         if sampling.has_period:
             self._sampling.go_on = self._go_on
         self._outputs = Outputs(publishing, 'private', values, chain, depth=_QUEUE,
-                                overridable=True)
+                                overridable=True, of_map=of_map)
         if privacy.zones is not None:
             self._zones = publishing.create_publisher(String, _ZONE_TOPIC, latched(_QUEUE))
         source = self._input
@@ -155,14 +169,6 @@ class Privatizer(ManagedNode):
             public_settings(self.map_settings.path.name, mechanism, sampling) | self._delay,
             remapped=source.name, raw=True, regular=sampling.rule == 'message',
             shared=source.shared, warnings=source.warnings)
-
-    def read_chain(self) -> 'Chain':
-        """Return the chain of the settings."""
-        return self.sampling_settings.chain(self.map_settings.read())
-
-    def make_mechanism(self, chain: 'Chain', privacy: 'Privacy') -> 'OnlineMechanism':
-        """Return what draws; its chain may be another object that is equal."""
-        return self.mechanism_settings.online(chain, privacy, self._random)
 
     def activate(self):
         start, now = self._word.begin(), self._live_clock.now().nanoseconds
@@ -373,6 +379,8 @@ class Privatizer(ManagedNode):
             f'{self.mechanism_settings.text(chain)}. Of two words that differ in j symbols, one '
             'makes an output at most '
             f'e^(j·{float(privacy.epsilon_per_symbol):g}) times as likely as the other')
+        if missing := unreached(chain):
+            self.get_logger().warning(missing)
         targets = mechanism.targets or mechanism.tables
         if targets is not None and targets.radius is not None:
             log(f'{mechanism.policy} targets: within {targets.radius} moves, '

@@ -50,8 +50,13 @@ class GuardedNode(Node):
 
     def __init__(self, name: str, **kwargs):
         self.failure, self.has_failed = '', False
-        super().__init__(name, start_parameter_services=False, **kwargs)
-        for service in self.services:  # rclpy makes some without `create_service`
+        # Not `super`: of a lifecycle node, this is the first of two steps.
+        Node.__init__(self, name, start_parameter_services=False, **kwargs)
+        self.guard_services()
+
+    def guard_services(self, known: int = 0) -> None:
+        """Guard the services that rclpy has made without `create_service`, but so many of them."""
+        for service in [*self.services][known:]:
             service.callback = self.guarded(
                 _checking(service.srv_type, service.callback), service.srv_name)
 

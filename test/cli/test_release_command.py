@@ -65,6 +65,14 @@ def test_release_with_a_ledger(place):
     assert run.returncode == 1 and '1 released, 0 already released, 1 refused' in run.stdout
 
 
+def test_states_that_no_route_reaches_are_said(place):
+    (place / 'two.chain.yaml').write_text(
+        'initial_state: dock\ntransitions: {dock: [dock], gate: [gate]}\n')
+    run = symdp('release', 'logs', '--chain', 'two.chain.yaml', '--epsilon', '1', '-o', 'out',
+                '--dry-run', cwd=place)
+    assert 'no route from the initial state dock reaches gate: 1 state of 2' in run.stderr
+
+
 def test_another_base_is_another_release(place):
     """And trust counts where the chain's base measure does."""
     again = *LEDGER, '--mechanism', 'exponential'

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from symdp_ros import Chain, ChainError
+from symdp_ros.maps.dead_ends import unreached
 from symdp_ros.maps.graph import structure, TransitionGraph
 
 
@@ -160,3 +161,16 @@ def test_the_operators_initial_state_wins():
     graph = TransitionGraph({'a': ['b'], 'b': ['a']}, 'a')
     assert graph.chain().initial_state == 'a'
     assert graph.chain('b').initial_state == 'b'
+
+
+@given(graphs())
+def test_states_that_no_route_reaches(graph):
+    rows = {state: list(dict.fromkeys([*row, state])) for state, row in graph.successors.items()}
+    start = graph.initial_state or next(iter(rows))
+    missing = [state for state in rows if state not in reached(rows, start)]
+    said = unreached(Chain(rows, start))
+    assert (f'reaches {", ".join(missing)}: {len(missing)} state' in said) if missing else not said
+
+
+def test_from_a_chain_of_all_moves_every_state_is_reached():
+    assert not unreached(Chain.complete(['a', 'b'], 'a'))

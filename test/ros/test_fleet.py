@@ -22,6 +22,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.nodes.fleet import FleetNode, main
+from symdp_ros.nodes.privatizer import choose_of
 from symdp_ros.ros.process import spinning
 from symdp_ros.ros.process.output_domain import leave_domains
 
@@ -438,8 +439,14 @@ def test_a_fleet_works_while_loops_are_compiled(world, chain_file, tmp_path, mon
 def test_a_fleet_works_while_a_reload_compiles(here, world, chain_file, tmp_path, monkeypatch):
     guided, begun, compiled = {'policy': 'guided'}, Event(), Event()
     fleet = here({'fast': guided})
-    monkeypatch.setattr('symdp_ros.release.warm_up.warm_up_policies',
-                        lambda policies: (begun.set(), compiled.wait(PATIENCE)))
+
+    def slowly(values, chain):
+        if values['policy'] == 'adaptive':
+            begun.set()
+            compiled.wait(PATIENCE)
+        return choose_of(values, chain)
+
+    monkeypatch.setattr('symdp_ros.nodes.fleet.choose_of', slowly)
     fleet_file(tmp_path, chain_file, {'fast': guided, 'new': guided,
                                       'slow': {'policy': 'adaptive'}})
     answer = world.begin_call('/fleet/reload')

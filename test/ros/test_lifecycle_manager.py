@@ -4,12 +4,23 @@
 The nodes, driven by the calls that Nav2's lifecycle manager makes; the manager itself is not run.
 
 As in nav2_lifecycle_manager/src/lifecycle_manager.cpp and nav2_util/src/
-lifecycle_service_client.cpp of Jazzy, with `bond_timeout: 0.0`: services are found by the names
-of the nodes, and what a transition achieved is read from get_state, not from its response.
+lifecycle_service_client.cpp of Jazzy and Kilted, with `bond_timeout: 0.0`: services are found by
+the names of the nodes, and what a transition achieved is read from get_state, not from its
+response. Kilted's gives each call 5 s.
 """
+import os
+from pathlib import Path
+import signal
+import sys
+
+from harness import ROOT, wait_until
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import GetState
+import pytest
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from std_msgs.msg import String
+from symdp_ros.nodes.privatizer import Privatizer
 
 REACHES = {
     Transition.TRANSITION_CONFIGURE: State.PRIMARY_STATE_INACTIVE,
@@ -102,3 +113,165 @@ def test_startup_fails_where_a_node_has_started_itself(world, chain_file):
     world.runs[0].wait_for('active')
     assert not manager.startup()
     assert world.runs[0].process.poll() is None
+
+
+DEPOT = {'chain_file': ROOT / 'config' / 'depot.geojson', 'initial_state': '1',
+         'self_loops': 'true'}
+#: Seconds of the processor: other programs do not count.
+LIGHT = 0.5
+
+
+def processor_time(run):
+    """Return how long a node has run on a processor, in seconds, all threads together."""
+    fields = Path(f'/proc/{run.process.pid}/stat').read_text().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+@pytest.mark.parametrize('more', [
+    {}, {'policy': 'planned'},
+    {'input': 'pose', 'message_type': 'geometry_msgs/msg/PoseStamped', 'sampling': 'period',
+     'delay': 2}])
+def test_a_privatizer_is_configured_soon_whatever_is_chosen(world, more):
+    run = world.start('privatizer', **DEPOT, epsilon=2.0, autostart='false', **more)
+    manager = Manager(world, ['privatizer'])
+    for _ in range(2):
+        before = processor_time(run)
+        assert manager.startup()
+        assert processor_time(run) - before < LIGHT
+        assert manager.reset()
+
+
+def test_log_release_is_configured_soon(world, chain_file):
+    started(world, chain_file)
+    run = world.runs[2]
+    manager = Manager(world, ['log_release'])
+    before = processor_time(run)
+    assert manager.startup()
+    assert processor_time(run) - before < LIGHT
+
+
+def test_what_was_wrong_at_the_start_is_said_by_configure_and_can_be_mended(world, chain_file):
+    whole = chain_file.read_text()
+    chain_file.write_text('initial_state: a\n')
+    run = world.start('privatizer', chain_file=chain_file, epsilon=2.0, autostart='false')
+    manager = Manager(world, ['privatizer'])
+    assert chain_file.name not in run.log
+    assert not manager.startup()
+    run.wait_for(chain_file.name)
+    chain_file.write_text(whole)
+    assert manager.startup()
+    run.wait_for('4 states')
+
+
+def test_a_map_that_has_changed_is_read_at_the_next_configure(world, chain_file):
+    run = world.start('privatizer', chain_file=chain_file, epsilon=2.0, autostart='false')
+    manager = Manager(world, ['privatizer'])
+    assert manager.startup() and manager.reset()
+    chain_file.write_text('initial_state: a\ntransitions: {a: [a, b], b: [a]}\n')
+    assert manager.startup()
+    run.wait_for('2 states')
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_node_that_prepares(world, chain_file, monkeypatch, number):
+    monkeypatch.setenv('NUMBA_CACHE_DIR', str(chain_file.with_name('cache')))
+    run = world.start('privatizer', chain_file=chain_file, epsilon=2.0, autostart='false')
+    run.wait_for('compiling the inner loops')
+    assert run.stop(number) == 0
+    assert 'Traceback' not in run.log and 'active' not in run.log
+
+
+#: What of bondpy 4.0 is used (bondpy/bondpy.py of bond_core, branch ros2), in the same words; the
+#: real one was not run with a manager: no package index here has it, nor its message.
+BONDPY = """
+import threading
+from std_msgs.msg import String
+
+
+class Bond:
+
+    made = 0
+
+    def __init__(self, node, topic, bond_id, on_broken=None, on_formed=None):
+        Bond.made += 1
+        self._text = f'{bond_id} {Bond.made}'
+        self.node, self.topic, self._over = node, topic, threading.Event()
+        self.pub = node.create_publisher(String, topic, 1)
+
+    def start(self):
+        self.sub = self.node.create_subscription(String, self.topic, lambda message: None, 1)
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self):
+        while not self._over.wait(self.heartbeat_period):
+            self.pub.publish(String(data=self._text))
+
+    def shutdown(self):
+        self.sub.destroy()
+        self._over.set()
+        self._thread.join()
+        self.pub.publish(String(data=f'{self._text} ends'))
+        self.pub.destroy()
+"""
+
+
+@pytest.fixture
+def bondpy(tmp_path, monkeypatch):
+    (tmp_path / 'packages' / 'bondpy').mkdir(parents=True)
+    (tmp_path / 'packages' / 'bondpy' / '__init__.py').touch()
+    (tmp_path / 'packages' / 'bondpy' / 'bondpy.py').write_text(BONDPY)
+    monkeypatch.syspath_prepend(tmp_path / 'packages')
+    yield
+    for name in 'bondpy', 'bondpy.bondpy':
+        sys.modules.pop(name, None)
+
+
+def privatizer_here(world, chain_file, autostart):
+    return Privatizer(context=world.context, namespace='/tb1', parameter_overrides=[
+        Parameter('chain_file', value=str(chain_file)), Parameter('epsilon', value=1.0),
+        Parameter('policy', value='guided'), Parameter('autostart', value=autostart)])
+
+
+def test_a_node_that_a_manager_drives_keeps_a_bond_while_it_is_active(world, chain_file, bondpy):
+    node = privatizer_here(world, chain_file, False)
+    heard = world.listen('/tb1/bond', qos=10)
+    try:
+        for number in 1, 2:
+            assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+            assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+            wait_until(lambda: heard[-2:] == [f'privatizer {number}'] * 2, 'heartbeats',
+                       world.spin)
+            assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+            wait_until(lambda: heard[-1] == f'privatizer {number} ends', 'an end', world.spin)
+            assert not [entity for entity in (*node.publishers, *node.subscriptions)
+                        if entity.topic_name == '/tb1/bond']
+            assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+    finally:
+        node.stop()
+        node.destroy_node()
+
+
+def test_a_node_that_starts_itself_makes_no_bond(world, chain_file, bondpy):
+    node = privatizer_here(world, chain_file, True)
+    try:
+        assert node.autostart()
+        assert node.count_publishers('/tb1/bond') == 0
+    finally:
+        node.stop()
+        node.destroy_node()
+
+
+def test_without_the_message_of_the_bond_a_node_is_active_all_the_same(world, chain_file, bondpy,
+                                                                       monkeypatch, capfd):
+    from bondpy.bondpy import Bond
+
+    monkeypatch.setattr(Bond, 'start', lambda bond: 1 / 0)
+    node = privatizer_here(world, chain_file, False)
+    try:
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        assert 'no bond to a lifecycle manager: an error of type Zero' in capfd.readouterr().err
+    finally:
+        node.stop()
+        node.destroy_node()

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import threading
 
 from harness import rclpy, wait_until, world_in
 from ledgers import held
@@ -269,8 +268,7 @@ def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file, words
         log = re.sub(r'.*failed to send response.*\n(  .*\n)?', '', log)
         assert 'petrel' not in log
         # Where the loops are not on the disk, the first of these nodes says that it compiles.
-        lines = [line for line in log.splitlines()
-                 if COMPILING not in line and not line.endswith(': compiled')]
+        lines = [line for line in log.splitlines() if COMPILING not in line]
         said[i] = [*answers, *lines, *[path.name for path in released(place)]]
     for i in range(1, len(words)):
         assert said[0] == said[i], words[i]
@@ -409,32 +407,12 @@ def test_many_calls_at_once_share_a_run(world, place, chain_file):
     assert run.log.count('bad.csv: failed') < 5  # at most one of them began a run at once
 
 
-def test_what_has_to_be_compiled_is_said_and_compiled_at_configure(place, chain_file, monkeypatch,
-                                                                   capfd):
+def test_what_has_to_be_compiled_is_said_once(place, chain_file, monkeypatch, capfd):
     """As if the loops were not there yet: to compile them takes half a minute."""
     monkeypatch.setattr(Mechanisms, 'prepare', lambda self: loops_begin(COMPILING))
     with node_here(place, chain_file):
         pass
-    log = capfd.readouterr().err
-    assert log.count('compiling the inner loops') == log.count(': compiled') == 1
-    assert log.index('compiling the inner loops') < log.index(': compiled')
-
-
-def test_a_call_that_waits_for_the_first_answer_survives_a_cleanup(place, chain_file, monkeypatch):
-    """A stop does not refuse, as the service of the lifecycle does, but waits for the thread."""
-    begun, go_on = threading.Event(), threading.Event()
-    monkeypatch.setattr(Mechanisms, 'prepare', lambda self: (begun.set(), go_on.wait()))
-    with node_here(place, chain_file) as (node, executor):
-        node.trigger_activate()
-        call = executor.create_task(node._on_release, None, Trigger.Response())
-        assert begun.wait(60.0)
-        executor.spin_once(0.0)
-        node.trigger_deactivate()
-        assert node.trigger_cleanup() == TransitionCallbackReturn.FAILURE
-        go_on.set()
-        node.stop()
-        wait_until(call.done, 'an answer', lambda: executor.spin_once(0.05))
-        assert answered(call.result())['code'] == 'not_active'
+    assert capfd.readouterr().err.count('compiling the inner loops') == 1
 
 
 def test_loops_that_cannot_be_compiled_are_said_and_hold_up_nobody(place, chain_file, monkeypatch,
@@ -449,9 +427,7 @@ def test_loops_that_cannot_be_compiled_are_said_and_hold_up_nobody(place, chain_
         node.trigger_activate()
         call = executor.create_task(node._on_release, None, Trigger.Response())
         wait_until(call.done, 'an answer', lambda: executor.spin_once(0.05))
-        assert answered(call.result())['code'] in ('ok', 'starting')
-        node._runs.close()
-        assert not node._compiling.is_set()
+        assert answered(call.result())['code'] == 'ok'
     assert 'not compiled: an error of type OSError' in capfd.readouterr().err
 
 
@@ -460,11 +436,8 @@ def test_a_signal_ends_a_compilation(world, place, chain_file, monkeypatch, numb
     monkeypatch.setenv('NUMBA_CACHE_DIR', str(place / 'cache'))  # as after an installation
     run = start(world, place, chain_file, wait=False)
     run.wait_for('compiling the inner loops')
-    assert call(world, 'status').success
-    answer = call(world, 'release')
-    assert answered(answer)['code'] == 'starting'
     assert run.stop(number) == 0
-    assert 'a signal asked to stop: not everything is compiled' in run.log
+    assert 'a signal asked to stop: not everything was prepared' in run.log
     assert 'Traceback' not in run.log and 'internal error' not in run.log
 
 

@@ -4,9 +4,13 @@
 import json
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from harness import RECONFIGURE, ROOT, send, SURE, world_in
+from harness import free_domain, RECONFIGURE, ROOT, send, SURE, world_in
 import pytest
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.time_source import TimeSource
 from std_msgs.msg import String
+from symdp_ros.ros.process.output_domain import leave_domains, OuterNode
 
 #: What DDS itself shows of every ROS program that looks.
 DISCOVERY = 'ros_discovery_info'
@@ -176,3 +180,20 @@ def test_a_fleet_shows_private_topics_alone(world, outer, chain_file, tmp_path):
         file.write_text(file.read_text().replace(', "tb1": {}', ''))
         run = outer.start('fleet', fleet=file)
         assert run.wait() == 1 and 'where the private topics of tb2 go' in run.log
+
+
+def test_simulated_time_stays_on_with_rclpy_of_lyrical(world, monkeypatch):
+    """Emulated: from 10.0.10 on, a node is attached to the clock that its `get_clock` returns."""
+    attach = TimeSource.attach_clock
+    monkeypatch.setattr(TimeSource, 'attach_clock',
+                        lambda source, clock: attach(source, source._get_node().get_clock()))
+    inner = Node('inner', context=world.context,
+                 parameter_overrides=[Parameter('use_sim_time', value=True)])
+    outer = OuterNode(inner, free_domain())
+    try:
+        assert inner.get_clock().ros_time_is_active
+        assert outer.get_clock() is inner.get_clock()
+    finally:
+        outer.leave()
+        leave_domains()
+        inner.destroy_node()

@@ -344,4 +344,16 @@ def test_compiling_is_said_and_a_signal_ends_it(world, chain_file, tmp_path, mon
     run = world.privatizer(chain_file=chain_file, epsilon=1.0, policy='adaptive', wait=False)
     run.wait_for('compiling the inner loops')
     assert run.stop() == 0 and 'Traceback' not in run.log
-    assert 'a signal asked to stop: not everything is compiled' in run.log
+    assert 'a signal asked to stop: not everything was prepared' in run.log
+
+
+def test_states_that_no_route_reaches_are_said(world, chain_file, tmp_path):
+    chain_file.write_text('initial_state: a\ntransitions: '
+                          '{a: [a, b], b: [a], far: [far, farther], farther: [far]}\n')
+    (tmp_path / 'logs').mkdir()
+    runs = [world.privatizer(chain_file=chain_file, epsilon=1.0),
+            world.start('log_release', chain_file=chain_file, epsilon=1.0, subject='r',
+                        log_dir=tmp_path / 'logs', release_dir=tmp_path / 'out',
+                        ledger_file=tmp_path / 'ledger')]
+    for run in runs:
+        run.wait_for('no route from the initial state a reaches far, farther: 2 states of 4')

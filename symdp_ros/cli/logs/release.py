@@ -16,6 +16,7 @@ from symdp_ros.cli.logs.topics import OfTopics, print_topics
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.charging import Charging
+from symdp_ros.maps.dead_ends import unreached
 from symdp_ros.options import (ALLOW_UNKNOWN, DRY_RUN, KEEP, OF_ARCHIVES, OF_LOGS, OUTPUT, PRIVACY,
                                RELEASE_LEDGER, RELEASE_MECHANISM, STAMP_KEY, SYMBOL_KEY,
                                SYMBOL_MAP, warnings_of, ZONES_FILE)
@@ -87,6 +88,8 @@ def run(options) -> int:
         _print_message(sentence)
     settings = ReleaseSettings.of(pruned_graph_of(options), vars(options), archive=archive,
                                   refuse_frames=True)
+    if missing := unreached(settings.chain):
+        _print_message(missing)
     prepare = _archive_release if archive else _logs_release
     logs, skipped, release = prepare(options, settings, output)
     if options.ledger:

@@ -4,7 +4,6 @@
 from collections.abc import Sequence
 
 from symdp_ros.errors import ConfigurationError, printable
-from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.field_paths import NOT_INPUT, NotInput
 from symdp_ros.messages.fields import message_class, name_of_type
@@ -22,7 +21,7 @@ class LiveInput:
     a serialized message (`RegionReader.read_serialized`); `locator` finds those of poses; `shared`
     whether the topic may be that of several robots.
 
-    :param place: the map, and where its regions are.
+    :param locator: of poses: what finds their regions.
     :param sampling: TF needs a period.
     :param states: of the chain.
     :param former: what found regions of poses before: the last one counts on. Otherwise
@@ -31,20 +30,18 @@ class LiveInput:
     :raises ConfigurationError: settings do not go together; as the readers.
     """
 
-    def __init__(self, node, settings: InputSettings, place: MapSettings,
+    def __init__(self, node, settings: InputSettings, locator: Locator | None,
                  sampling: SamplingSettings, states: Sequence[str], *,
                  former: Locator | None = None, warns: bool = True):
         self._transforms = None
-        self.locator: Locator | None = None
+        self.locator = locator
         self._foreign_frame: str | None = None
         self._warns = warns
         self._map_frame = settings.map_frame
         self.name = settings.topic
         settings.refuse_others('level_field', 'base_frame')
-        if settings.is_pose:
-            self.locator = place.locator(place.read(), settings.hysteresis, settings.max_distance)
-            if former is not None:
-                self.locator.follow(former)
+        if locator is not None and former is not None:
+            locator.follow(former)
         if settings.base_frame:
             if not sampling.has_period:
                 raise ConfigurationError('base_frame needs sampling: period: TF has no messages '

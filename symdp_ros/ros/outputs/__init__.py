@@ -8,17 +8,23 @@ the time of publishing, on the node's clock.
 """
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.dead_ends import some_states
+from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
+from symdp_ros.maps.positions import Place
 from symdp_ros.messages.fields import name_of_type
 from symdp_ros.options import OUTPUT_KINDS, output_topic
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.outputs.publication import Publication
+
+#: The map, and where its states are; None and empty where outputs are names alone.
+OfMap: TypeAlias = tuple[TransitionGraph | None, Mapping[str, Place]]
 
 
 def check_topics(published: Sequence[str], read: Sequence[str]) -> None:
@@ -37,6 +43,21 @@ def check_topics(published: Sequence[str], read: Sequence[str]) -> None:
             raise ConfigurationError(f'two outputs would both go to {topic}: remap one of them')
 
 
+def read_for_outputs(settings: Mapping[str, Any]) -> OfMap:
+    """Return what the outputs need of the map, and load their modules."""
+    for name in settings['outputs']:
+        _module(name)
+    if {*settings['outputs']} <= {'string'}:
+        return None, {}
+    place = MapSettings.of(settings)
+    graph = place.read()
+    return graph, place.places(graph)
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f'symdp_ros.ros.outputs.{name}_output')
+
+
 class Outputs:
     """
     The topics of one node, each made by `ros.outputs.NAME_output`.
@@ -45,20 +66,17 @@ class Outputs:
     :param settings: values of the options `OUTPUT_OPTIONS` and of the map.
     :param depth: how many regions late readers get.
     :param overridable: whether parameters can override the QoS of `PREFIX_region`.
+    :param of_map: what `read_for_outputs` returned, where it was called before.
     :raises ConfigurationError: an option is wrong, or the map lacks what it needs.
     """
 
     def __init__(self, node, prefix: str, settings: Mapping[str, Any], chain: Chain, *,
-                 depth: int, overridable: bool = False):
+                 depth: int, overridable: bool = False, of_map: OfMap | None = None):
         self._node, self._made = node, []
         wanted = dict.fromkeys(settings['outputs'])
         if settings['output_template'] and 'custom' not in wanted:
             raise ConfigurationError("output_template needs 'custom' among the outputs")
-        graph, places = None, {}
-        if not wanted.keys() <= {'string'}:
-            place = MapSettings.of(settings)
-            graph = place.read()
-            places = place.places(graph)
+        graph, places = of_map or read_for_outputs(settings)
         missing = [state for state in chain.states if state not in places]
         placed = [name for name, kind in OUTPUT_KINDS.items() if kind.needs_positions]
         if missing and wanted.keys() & placed:
@@ -66,8 +84,7 @@ class Outputs:
                 f'outputs: the map has no position of {some_states(missing)}: leave '
                 f'{" and ".join(placed)} out, or give a regions_file')
         for name in wanted:
-            module = import_module(f'symdp_ros.ros.outputs.{name}_output')
-            self._made.append(module.Output(Publication(
+            self._made.append(_module(name).Output(Publication(
                 node, output_topic(prefix, name), prefix, settings, chain, graph, places, depth,
                 overridable)))
 

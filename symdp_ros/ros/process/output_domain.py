@@ -51,11 +51,12 @@ class OuterNode(Node):
     """
 
     def __init__(self, inner: Node, domain: int):
-        self._inner = inner
+        self._inner, self._is_made = inner, False
         super().__init__(
             inner.get_name(), namespace=inner.get_namespace(), context=context_of(domain),
             use_global_arguments=False, enable_rosout=False, start_parameter_services=False,
             parameter_overrides=[Parameter('start_type_description_service', value=False)])
+        self._is_made = True
         share_overrides(inner, self)
         stop_parameter_events(self)
 
@@ -82,5 +83,10 @@ class OuterNode(Node):
         return self._inner.resolve_topic_name(topic, only_expand=only_expand)
 
     def get_clock(self):
-        """Return the clock of the inner node: it may be simulated."""
-        return self._inner.get_clock()
+        """
+        Return the clock of the inner node: it may be simulated.
+
+        While this node is made, it is its own: the constructor of rclpy gives it to a time source
+        (of 10.0, by this method), which would set a simulated clock to the system's time.
+        """
+        return self._inner.get_clock() if self._is_made else super().get_clock()

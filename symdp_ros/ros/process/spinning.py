@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Running one node in one process, until SIGINT, SIGTERM or SIGHUP."""
+from collections.abc import Iterator
+from contextlib import contextmanager
 import gc
 import signal
 import sys
@@ -20,11 +22,23 @@ from symdp_ros.ros.process.stop_signals import stop_signals
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
 _STUCK = 60.0        # seconds; leaving DDS takes less than one
 _stopping = False
+_interruptible = False  # the main thread
 
 
 def stop_requested() -> bool:
     """Return whether a signal has asked this process to stop: for long work in callbacks."""
     return _stopping
+
+
+@contextmanager
+def stops_at_once() -> Iterator[None]:
+    """Raise KeyboardInterrupt as soon as a signal asks to stop, in the main thread of `run`."""
+    global _interruptible
+    _interruptible = True
+    try:
+        yield
+    finally:
+        _interruptible = False
 
 
 def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
@@ -44,7 +58,9 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
 
     def ask_to_stop(number, frame):
         global _stopping
-        _stopping = True
+        first, _stopping = not _stopping, True
+        if first and _interruptible:
+            raise KeyboardInterrupt
 
     # Our own handlers: those of rclpy shut the context down before the node can stop properly.
     for number in stop_signals():
