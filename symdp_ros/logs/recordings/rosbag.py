@@ -257,7 +257,7 @@ def _named(found: Iterable[Topic | RecordedMessage], topics: Collection[str],
 def _scan_unchanged(path: Path, storage: str, topics: Collection[str],
                     scan_file: _FileScan) -> Iterator[Topic | RecordedMessage]:
     before = file_stamp(path)
-    yield from scan_file(path, storage, {*topics, *(name[1:] for name in topics)})
+    yield from scan_file(path, storage, [*topics, *(name[1:] for name in topics)])
     if file_stamp(path) != before or sqlite3_file.is_open(path):
         raise LogError(f'{path.name} was changed while it was being read: stop its recorder first')
 
