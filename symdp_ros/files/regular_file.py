@@ -11,6 +11,21 @@ from symdp_ros.errors import LogError
 NO_REGULAR_FILE = ('it is no regular file: a pipe, device or socket cannot be read as a log, as '
                    'it may never end')
 _PIECE = 1 << 20
+_DECOMPRESS = 'is compressed as a whole with {}: decompress it with `{}` and read the result'
+#: How files begin that are often taken for others, and what each is.
+_KINDS = {
+    b'version https://git-lfs': 'is a pointer of Git LFS, not the file itself: fetch that with '
+                                '`git lfs pull`',
+    b'\x28\xb5\x2f\xfd': _DECOMPRESS.format('zstd', 'zstd -d FILE -o NEW_FILE'),
+    b'\x1f\x8b': _DECOMPRESS.format('gzip', 'gzip -dc FILE > NEW_FILE'),
+    b'\x04\x22\x4d\x18': _DECOMPRESS.format('lz4', 'lz4 -d FILE NEW_FILE'),
+    b'BZh': _DECOMPRESS.format('bzip2', 'bzip2 -dc FILE > NEW_FILE'),
+    b'\xfd7zXZ\0': _DECOMPRESS.format('xz', 'xz -dc FILE > NEW_FILE'),
+    b'#ROSBAG V': 'is a recording of ROS 1: convert it with `rosbags-convert`',
+    b'\x89MCAP0\r\n': 'is an MCAP file: let its name end with .mcap',
+    b'SQLite format 3\0': 'is an SQLite file: let its name end with .db3'}
+#: So many bytes of a file show its kind.
+MOST_OF_KIND = max(map(len, _KINDS))
 
 
 def is_other_file(path: Path) -> bool:
@@ -20,6 +35,11 @@ def is_other_file(path: Path) -> bool:
     except OSError:
         return False
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def kind_of(begin: bytes) -> str:
+    """Return what a file is by how it begins, and what to do; '': none of the kinds known here."""
+    return next((kind for magic, kind in _KINDS.items() if begin.startswith(magic)), '')
 
 
 def file_stamp(path: Path) -> tuple[int, int, int]:

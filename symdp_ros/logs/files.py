@@ -15,7 +15,8 @@ from typing import cast, Protocol
 from symdp_ros.errors import ConfigurationError, LogError, printable, raising
 from symdp_ros.files import child
 from symdp_ros.files.durable import flush, make_durable
-from symdp_ros.files.regular_file import is_other_file, NO_REGULAR_FILE
+from symdp_ros.files.regular_file import (is_other_file, kind_of, MOST_OF_KIND, NO_REGULAR_FILE,
+                                          RegularFile)
 from symdp_ros.logs import csv_log, jsonl
 from symdp_ros.logs.kept import KeptTopics, TopicOutcome
 from symdp_ros.logs.recordings import mcap_file, rosbag, sqlite3_file
@@ -341,7 +342,7 @@ def _state_of(path: Path) -> tuple[LogState | None, str]:
         return LogState.UNUSABLE, NO_REGULAR_FILE
     if path.suffix == '.db3' and sqlite3_file.is_open(path):
         return LogState.RECORDING, 'it is still being recorded: it has a journal'
-    if path.suffix == '.mcap' and not mcap_file.is_whole(path):
+    if path.suffix == '.mcap' and mcap_file.is_being_written(path):
         return LogState.RECORDING, 'it is still being recorded: it has no end mark yet'
     return LogState.READY, ''
 
@@ -363,9 +364,13 @@ def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stam
         return rosbag.read(path, topic, message_type, wanted)
     if path.suffix in _BAG_FILES:
         return rosbag.read(path, topic, message_type, wanted)
+    if path.suffix not in _TEXT and not os.path.lexists(path):
+        raise LogError('there is no such file or directory')
+    with RegularFile(path) as file:
+        kind = kind_of(file.read(MOST_OF_KIND))
+    if kind:
+        raise LogError(f'it {kind}')
     if path.suffix not in _TEXT:
-        if not os.path.lexists(path):
-            raise LogError('there is no such file or directory')
         raise LogError('its name does not end with .db3, .mcap, .csv or .jsonl (or, an archive of '
                        'routes, with .parquet), and it is no directory')
     for setting, given in (('input: pose', wanted.pose), ('where', wanted.where)):

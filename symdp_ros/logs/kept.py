@@ -8,7 +8,6 @@ the private word, on the kept topics and on the settings alone.
 """
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from heapq import merge
 from operator import attrgetter
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import NamedTuple
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files import child
 from symdp_ros.logs.recordings import cdr, qos, rosbag, with_rosbags
-from symdp_ros.logs.recordings.recorded import RecordedMessage, Topic
+from symdp_ros.logs.recordings.recorded import full_topic, RecordedMessage, Topic
 from symdp_ros.logs.recordings.storage import STORAGES
 from symdp_ros.messages.fields import FieldType
 from symdp_ros.messages.revealing import Shown, shown_by
@@ -53,8 +52,8 @@ class Keep(NamedTuple):
     def of(cls, topics: Iterable[str], anyway: Iterable[str] = (),
            coarse_stamps: float = 0.0) -> 'Keep':
         """Return the same of names as people write them; those kept anyway are kept."""
-        anyway = {f'/{name.lstrip("/")}' for name in anyway}
-        names = anyway | {f'/{name.lstrip("/")}' for name in topics}
+        anyway = set(map(full_topic, anyway))
+        names = anyway.union(map(full_topic, topics))
         return cls(tuple(sorted(names)), tuple(sorted(anyway)), coarse_stamps)
 
     def check(self, region: str, form: str, unknown_symbol: str) -> None:
@@ -75,8 +74,8 @@ class Keep(NamedTuple):
                 raise ConfigurationError(f'keep lists {printable(name)!r}: write the full name of '
                                          'one topic, such as /battery_state, and list each topic '
                                          'separately', setting='keep')
-        if f'/{region.lstrip("/")}' in self.topics:
-            raise ConfigurationError(f'keep lists /{region.lstrip("/")}, which holds the region: '
+        if full_topic(region) in self.topics:
+            raise ConfigurationError(f'keep lists {full_topic(region)}, which holds the region: '
                                      'its release is private under the same name; leave it out',
                                      setting='keep')
         if form not in STORAGES:
@@ -118,7 +117,7 @@ class KeptTopics:
 
     def __init__(self, path: Path, keep: Keep, region: str, *, strict: bool):
         self._keep, self._strict = keep, strict
-        self._region = f'/{region.lstrip("/")}'
+        self._region = full_topic(region)
         self._found: dict[str, Topic] = {}
         self._fields: dict[str, cdr.Layout] = {}
         self._left_out: dict[str, str] = {}  # and why
@@ -214,7 +213,7 @@ class KeptTopics:
                 self._add_message(found)
         for name in self._keep.topics:
             if name not in self._found:
-                self._leave_out(name, self._missing(name))
+                self._leave_out(name, f'is not in it{rosbag.other_topics(name, self._found)}')
             elif name not in self._left_out and name not in self._fields:
                 self._check_fields(self._found[name])
         self._db.execute('COMMIT')
@@ -230,9 +229,8 @@ class KeptTopics:
         elif not _TYPE.fullmatch(topic.type):
             self._leave_out(topic.name, f'has the type {printable(topic.type)}, which is no type '
                                         'of ROS: it is not known what it shows')
-        elif topic.encoding != 'cdr':
-            self._leave_out(topic.name, 'is not serialized as cdr: convert it with `ros2 bag '
-                                        'convert`')
+        elif problem := rosbag.encoding_problem(topic.encoding):
+            self._leave_out(topic.name, problem)
         elif before is not None and before.form and topic.form and (
                 before.form, before.definition) != (topic.form, topic.definition):
             self._leave_out(topic.name, 'was recorded with several definitions of its type')
@@ -254,19 +252,23 @@ class KeptTopics:
         except (ValueError, OverflowError, TypeError):
             problem = True
         if problem:
-            self._leave_out(topic.name, f'holds a message that is no {printable(topic.type)}: it '
-                                        'is damaged, or the recorder had another definition of '
-                                        'the type')
+            self._leave_out(topic.name, cdr.encapsulation_problem(message.data) or (
+                f'holds a message that is no {printable(topic.type)}: it is damaged, or the '
+                'recorder had another definition of the type'))
 
     def _check_fields(self, topic: Topic) -> None:
         """Find out how the messages of a topic are made, and what they show."""
+        from symdp_ros.logs.recordings.messages import RECORD_DEFINITION
+
         fields: cdr.Layout = {}
-        with suppress(Exception):  # damaged text: the parser may raise anything
+        problem = f'the recording does not hold its definition: {RECORD_DEFINITION}'
+        try:
             fields = _layout(topic)
+        except (LogError, ValueError) as error:
+            problem = str(error) if topic.form else problem
         if not fields:
-            self._leave_out(topic.name, f'has the type {printable(topic.type)}, whose definition '
-                                        'is not known here, so that its headers cannot be found: '
-                                        'record it as mcap, or with ROS 2 Iron or later')
+            self._leave_out(topic.name, f'has the type {printable(topic.type)}, whose headers '
+                                        f'cannot be found: {problem}')
         elif shown := _shown(topic.type, fields):
             self._check_shown(topic, shown)
         for other in self._kept():  # a recording holds one definition of each type
@@ -287,10 +289,6 @@ class KeptTopics:
         if self._strict:
             raise LogError(f'the topic {name} {reason}')
         self._left_out.setdefault(name, reason)
-
-    def _missing(self, name: str) -> str:
-        near = get_close_matches(name, [found for found in self._found if found.isprintable()], 1)
-        return 'is not in it' + (f'; did you mean {near[0]}?' if near else '')
 
     # Writing
 
@@ -326,13 +324,14 @@ class KeptTopics:
 
     def _with_other_headers(self, message: RecordedMessage,
                             stamp: Callable[[int], int]) -> RecordedMessage:
-        """Return a message with other headers; the same if its type has none."""
+        """
+        Return a message with other headers; what pads and follows it is left behind.
+
+        That may be what stood in the memory of the process that serialized it.
+        """
         topic = self._found[message.topic]
-        fields = self._fields[topic.name]
-        if cdr.HEADER not in fields:
-            return message
-        return message._replace(data=cdr.with_other_headers(message.data, topic.type, fields,
-                                                            stamp))
+        return message._replace(data=cdr.with_other_headers(
+            message.data, topic.type, self._fields[topic.name], stamp))
 
     def _private(self, field: str,
                  values: Mapping[str, str]) -> tuple[Topic, dict[str, bytes], str]:

@@ -21,6 +21,7 @@ Corners: TypeAlias = tuple[Position, ...]
 #: Metres. A position with a coordinate beyond is no position: no region holds it.
 FARTHEST = 1e9
 
+_MOST_UNKNOWN = 100  # floors
 _LONE_VARIANCE = 0.25  # m², of a map's only node: a disc with a radius of 1 m
 
 
@@ -55,9 +56,15 @@ class Locator:
     they left: every return takes changes of distance that sum to more than `hysteresis` for each
     region on the way, and no distance changes by more than the robot moves.
 
+    A floor without a name (''), as robots report that know of none, is the floor of a map that has
+    one alone.
+
     Of several nearest regions, the last one counts; then, of polygons, the first. What is no
     position (not finite, or beyond `FARTHEST`) is in no region, and changes nothing. It takes
     longer where the region may change.
+
+    :ivar unknown_levels: floors that the map does not have → how many positions were there, since
+        the last `reset`. It tells something of the positions.
     """
 
     def __init__(self, places: Mapping[str, Place], *, hysteresis: float = 0.0,
@@ -87,6 +94,9 @@ class Locator:
         self._shapes: _Shapes = kind([place for _, place in found], self._limit)
         # Where the last region is no farther than this, no other is nearer by the hysteresis.
         self._surely = self._shapes.surely_nearest(self._hysteresis)
+        self.levels = sorted({level for level in self._levels if level is not None})
+        self._of_no_name = self.levels[0] if len(self.levels) == 1 else ''
+        self.unknown_levels: dict[str, int] = {}
         everywhere = [i for i, level in enumerate(self._levels) if level is None]
         self._nearest: dict[str | None, _Nearest] = {
             level: self._shapes.index([i for i, own in enumerate(self._levels)
@@ -101,7 +111,7 @@ class Locator:
 
     def reset(self) -> None:
         """Forget the last region."""
-        self._last = None
+        self._last, self.unknown_levels = None, {}
 
     def follow(self, former: 'Locator') -> None:
         """Go on from the last region of another locator, if it is one of these."""
@@ -118,6 +128,8 @@ class Locator:
         """
         if not (-FARTHEST <= x <= FARTHEST and -FARTHEST <= y <= FARTHEST):
             return None
+        if level == '':
+            level = self._of_no_name
         last, away, stays = self._last, inf, False
         if last is not None and (level is None or self._levels[last] in (None, level)):
             away = self._shapes.distance(last, x, y)
@@ -125,6 +137,9 @@ class Locator:
                 return self._names[last]
             stays = away <= self._limit + self._hysteresis
         nearest = self._nearest.get(level, self._of_unknown_level)
+        if nearest is None and level is not None and (
+                level in self.unknown_levels or len(self.unknown_levels) < _MOST_UNKNOWN):
+            self.unknown_levels[level] = self.unknown_levels.get(level, 0) + 1
         found, distance = (None, inf) if nearest is None else nearest(x, y)
         if not (stays and away <= distance + self._hysteresis):
             self._last = last = found if distance <= self._limit else None

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.core.naming import quoted
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, LogError
 from symdp_ros.ledger.charging import loss_of
@@ -30,6 +31,7 @@ from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves
 from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.sampling_settings import SamplingSettings
 
+_SHOWN = 3  # floors
 CHARGES = ('archive', 'route')
 
 
@@ -242,7 +244,7 @@ class ReleaseSettings:
     def inspect(self, entries: list[tuple[int, str | None]], words: list[list[str | None]],
                 moves: Moves) -> Inspection:
         """
-        Return what is known of a log, for its operator alone.
+        Return what is known of a log, the one that was read last, for its operator alone.
 
         :param words: `words_of` the entries.
         :param moves: of the chain.
@@ -264,7 +266,8 @@ class ReleaseSettings:
         begins[np.cumsum([0, *map(len, words[:-1])])] = True
         return Inspection(symbols, unknown, silent, dict(names.most_common(MOST_NAMES)),
                           moves.missing(flat, begins),
-                          _named(moves.standing(flat, begins), self.chain))
+                          _named(moves.standing(flat, begins), self.chain),
+                          '' if self.locator is None else _floors(self.locator))
 
     def inspect_archive(self, archive: Any, moves: Moves) -> Inspection:
         """Return what is known of an archive, for its operator alone; `moves`: of the chain."""
@@ -289,6 +292,20 @@ def entries_of(log: LogFile, read: InputSettings, locator: Locator | None,
         where=read.where, stamp_key=read.stamp_key, symbol_key=read.symbol_key, naming=naming,
         locator=locator, level_field=read.level_field, map_frame=read.map_frame,
         refuse_frames=read.refuse_frames)
+
+
+def _floors(locator: Locator) -> str:
+    """Return which floors positions are on that the map does not have, and those that it has."""
+    found = sorted(locator.unknown_levels.items(), key=lambda item: (-item[1], item[0]))
+    if not found:
+        return ''
+    shown = ', '.join(f'{quoted(name)} ({counted(count, "position")})'
+                      for name, count in found[:_SHOWN])
+    more = f' and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''
+    known = ', '.join(map(quoted, locator.levels[:_SHOWN]))
+    return (f'they are on floors that the map does not have: {shown}{more}; it has '
+            f'{known or "none by name"}{" and more" if len(locator.levels) > _SHOWN else ""} '
+            '(--level-field, --level)')
 
 
 def _named(counts: Iterable[int], chain: Chain) -> dict[str, int]:

@@ -4,7 +4,7 @@
 from in_process import run_symdp
 import numpy as np
 import pytest
-from recordings import record, stamped
+from recordings import fleets, own_types, record, stamped
 from rosbags.typesys import get_typestore, Stores
 from symdp_ros import read_chain
 from symdp_ros.logs import read_log
@@ -114,3 +114,37 @@ def test_what_is_refused(place, arguments, problem):
         () if 'pose' in arguments else ('--topic', 'pose')))
     assert run.returncode and problem in ' '.join((run.stderr + run.stdout).split())
     assert words == []
+
+
+BUILDING = """name: plant
+coordinate_system: cartesian_meters
+lifts: {}
+levels:
+  L1:
+    vertices: [[0, 0, 0, dock], [10, 0, 0, hall]]
+    lanes: [[0, 1, {bidirectional: [4, true]}]]
+"""
+LAB = """  L2:
+    vertices: [[0, 0, 0, lab], [10, 0, 0, roof]]
+    lanes: [[0, 1, {bidirectional: [4, true]}]]
+"""
+
+
+@pytest.mark.parametrize('level, more, why', [
+    ('', '', None), ('L1', LAB, None), ('', LAB, "does not have: '' (3 positions); it has 'L1', "),
+    ('B1', '', "does not have: 'B1' (3 positions); it has 'L1' ")])
+def test_a_floor_that_the_map_does_not_name(tmp_path, level, more, why):
+    """No name is that of the only floor; of any other, the operator is told what was found."""
+    store = own_types()
+    record(tmp_path / 'log', 'mcap', fleets(store, *(
+        [('r1', 0, x, 0.0, level)] for x in (0.0, 10.0, 0.0))), 'rmf_fleet_msgs/msg/FleetState',
+        topic='/fleet_states', store=store)
+    (tmp_path / 'plant.building.yaml').write_text(BUILDING + more)
+    place = 'robots[name=r1].location'
+    run = run_symdp('release', 'log', '--map', 'plant.building.yaml', '--initial-state', 'dock',
+                    '--self-loops', '--topic', 'fleet_states', '--input', 'pose', '--field', place,
+                    '--level-field', f'{place}.level_name', '--epsilon', '1', '-o', 'out',
+                    '--dry-run', cwd=tmp_path, COLUMNS='400')
+    assert run.returncode == (0 if why is None else 1), run.stderr
+    assert (why or '') in run.stderr
+    assert ('floors' in run.stderr) == (why is not None)

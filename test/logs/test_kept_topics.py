@@ -192,8 +192,9 @@ def test_headers_of_every_standard_type(endianness):
                 if size < len(data):
                     with pytest.raises(ValueError):
                         cdr.with_other_headers(data[:size], message_type, fields, lambda s: s)
+            more = 4096 if cdr.may_be_longer(fields) else 4  # for empty lists of 8-byte values
             with pytest.raises(ValueError):
-                cdr.with_other_headers(data + bytes(4), message_type, fields, lambda s: s)
+                cdr.with_other_headers(data + bytes(more), message_type, fields, lambda s: s)
 
 
 @inputs
@@ -364,7 +365,8 @@ def test_what_cannot_be_kept(tmp_path, own):
     with sqlite3.connect(next(log.glob('*.db3'))) as db:
         db.execute('DROP TABLE message_definitions')  # as before ROS 2 Iron
     db.close()
-    assert 'own_msgs/msg/Status, whose definition is not known' in kept_or_why(log, '/status')
+    assert ('own_msgs/msg/Status, whose headers cannot be found: the recording does not hold'
+            in kept_or_why(log, '/status'))
     assert 'several message types' in kept_or_why(log, '/name')
     assert 'no sensor_msgs/msg/BatteryState: it is damaged' in kept_or_why(log, '/cut')
     assert 'is not in it; did you mean /battery_state?' in kept_or_why(log, '/batery_state')
@@ -471,10 +473,13 @@ def written(path, *messages):
 
 
 @pytest.mark.parametrize('definition, why', [
-    ('own_msgs/A a', 'not known'), ('std_msgs/Header h\nown_msgs/B b', 'not known'),
-    ('wstring w', 'not known'), ('std_msgs/Header h\nuint8[0] a', 'not known'), ('', 'damaged'),
-    ('\0' * 99, 'not known'), ('x' * (1 << 19), 'not known'),
-    ('std_msgs/Header h\n' + '=' * 80 + '\nMSG: std_msgs/Header\nstring frame_id', 'not known'),
+    ('own_msgs/A a', 'contains itself'),
+    ('std_msgs/Header h\nown_msgs/B b', 'not that of std_msgs/msg/Header, which is in it'),
+    ('wstring w', 'the field w of own_msgs/msg/A is a text of wide characters'),
+    ('uint8[0] a', 'not known how'), ('', 'damaged'),
+    ('\0' * 99, 'cannot be read: it is damaged'), ('x' * (1 << 19), 'by more than 256 KiB'),
+    ('std_msgs/Header h\n' + '=' * 80 + '\nMSG: std_msgs/Header\nstring frame_id',
+     'header has other fields'),
     # each type has twenty fields of the next
     ('\n'.join(f'own_msgs/T0 f{i}' for i in range(20)) + ''.join(
         f'\n{"=" * 80}\nMSG: own_msgs/T{k}\n' + '\n'.join(

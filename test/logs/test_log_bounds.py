@@ -237,7 +237,7 @@ def test_another_program_reads_files_that_are_within_the_bounds(tmp_path, childr
     for path in (bag, file):
         assert read_log(path, topic='region') == [(0, 'a'), (1, 'b')]
     assert [call[1:] for call in children] == [
-        (str(file), storage, ['/region'], file.stat().st_size)] * 2
+        (str(file), storage, ['/region', 'region'], file.stat().st_size)] * 2
 
 
 CHUNKS = {

@@ -169,12 +169,16 @@ def test_a_type_that_nothing_defines(tmp_path):
     store = own_types(OWN)
     bag = record(tmp_path / 'bag', 'sqlite3', [(0, (SECRET, 0.5))], 'fleet_msgs/msg/Place',
                  store=store)
-    for statement in ("UPDATE message_definitions SET encoded_message_definition = 'string',"
-                      "encoding = 'ros2msg'", "UPDATE message_definitions SET encoding = 'x'",
-                      'DELETE FROM message_definitions', 'DROP TABLE message_definitions'):
+    for statement, why in (
+            ("UPDATE message_definitions SET encoded_message_definition = 'string',"
+             "encoding = 'ros2msg'", 'which cannot be read: it is damaged'),
+            ("UPDATE message_definitions SET encoding = 'x'", 'in the form x'),
+            ("UPDATE message_definitions SET encoding = ''", 'does not hold its definition'),
+            ('DELETE FROM message_definitions', 'does not hold its definition'),
+            ('DROP TABLE message_definitions', 'does not hold its definition')):
         with sqlite3.connect(bag / 'bag.db3') as db:
             db.execute(statement)
-        assert 'does not hold its definition' in failure(bag, field='name')
+        assert why in failure(bag, field='name')
 
 
 def test_a_message_type_that_is_none(tmp_path):
@@ -216,7 +220,8 @@ def test_a_recording_in_several_files(tmp_path, storage):
     (first / 'metadata.yaml').write_text(yaml.safe_dump(info))
     assert values(first) == ['a', 'b', 'c']
     (first / f'second{SUFFIX[storage]}').unlink()
-    assert 'names a file that is missing' in failure(first)
+    assert (f'names the file second{SUFFIX[storage]}, which is missing: copy the whole'
+            in failure(first))
 
 
 def test_compression(tmp_path):

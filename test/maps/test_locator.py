@@ -232,3 +232,19 @@ def test_places_of_nodes():
 def test_what_is_refused(places, options, setting):
     with refused(ConfigurationError, setting=setting):
         Locator(places, **options)
+
+
+def test_a_floor_without_a_name():
+    """That of a map that has one alone; where it has several, no region is known."""
+    one = Locator({'a': Place(0.0, 0.0, (0.25, 0.0, 0.25), 'L1'),
+                   'b': Place(9.0, 0.0, (0.25, 0.0, 0.25), 'L1')})
+    assert [one.locate(x, 0.0, '') for x in (0.0, 9.0, 1.0)] == ['a', 'b', 'a']
+    assert one.locate(0.0, 0.0, 'B1') is None and one.unknown_levels == {'B1': 1}
+    two = Locator({'a': Place(0.0, 0.0, (0.25, 0.0, 0.25), 'L1'),
+                   'b': Place(9.0, 0.0, (0.25, 0.0, 0.25), 'L2')})
+    assert two.locate(0.0, 0.0, '') is None and two.unknown_levels == {'': 1}
+    for number in range(1000):
+        two.locate(0.0, 0.0, f'B{number}')
+    assert len(two.unknown_levels) == 100
+    two.reset()
+    assert two.unknown_levels == {} and two.locate(0.0, 0.0, 'L1') == 'a'

@@ -94,6 +94,8 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
                 notes.append(f'{log.id}: {outcome.place_and_reason}')
             elif found is not None and found.names:
                 notes.append(f'{log.id}: unknown are {found.named(settings.chain.states)}')
+            elif found is not None and found.floors:
+                notes.append(f'{log.id}: unknown are positions: {found.floors}')
     for left_out in skipped:
         if left_out.state is not LogState.UNUSABLE:
             table.add_row(left_out.name, *_NO_NUMBERS, 'skipped')

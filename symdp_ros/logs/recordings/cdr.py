@@ -18,6 +18,8 @@ _SIZES = {'boolean': 1, 'octet': 1, 'int8': 1, 'uint8': 1, 'int16': 2, 'uint16':
 _INTEGERS = {'octet': '<B', 'int8': '<b', 'uint8': '<B', 'int16': '<h', 'uint16': '<H',
              'int32': '<i', 'uint32': '<I', 'int64': '<q', 'uint64': '<Q'}
 _LITTLE = b'\0\1\0\0'
+#: Parameter lists and XCDR2: DDS-XTypes 1.3, table 60; 0 and 1 are plain CDR.
+_OTHER_ENCAPSULATIONS = {bytes((0, number)) for number in range(2, 12)}
 _DEEPEST = 50  # messages within messages
 _MOST_PADDING = 3  # bytes after a message, which some middlewares add
 
@@ -44,10 +46,10 @@ def check(message_type: str, fields: Layout) -> None:
                 raise ValueError('it is not known how these messages are made')
             if name == HEADER and fields[name] != {'stamp': FieldType(TIME),
                                                    'frame_id': FieldType('string')}:
-                raise ValueError('another header')
+                raise ValueError('its header has other fields than those of ROS')
             if name == TIME and list(fields[name].values()) != [FieldType('int32'),
                                                                 FieldType('uint32')]:
-                raise ValueError('another time')
+                raise ValueError('its time has other fields than those of ROS')
             depths[name] = _DEEPEST  # until it is known, so that a circle is too deep
             depths[name] = 1 + max(depth(field.name) for field in fields[name].values())
         if depths[name] >= _DEEPEST:
@@ -94,6 +96,29 @@ def encoder(field: FieldType) -> Callable[[str], bytes] | None:
     return lambda symbol: _LITTLE + number.pack(int(symbol))
 
 
+def may_be_longer(fields: Layout) -> bool:
+    """Return whether messages of a type may be longer than `_MOST_PADDING` explains."""
+    return any(field.sequence and _SIZES.get(field.name) == 8
+               for each in fields.values() for field in each.values())
+
+
+def encapsulation_problem(data: bytes) -> str:
+    """Return what is wrong if a message is written in another way than plain CDR; '': nothing."""
+    if data[:2] not in _OTHER_ENCAPSULATIONS:
+        return ''
+    return ('holds a message that is written as a parameter list or in XCDR2, as programs without '
+            'ROS can do, and rosbag2 records it so: republish the region as std_msgs/msg/String')
+
+
+def without_rest(data: bytes, message_type: str, fields: Layout) -> bytes:
+    """
+    Return a message without what follows it; parameters and errors as `with_other_headers`.
+
+    A message that is followed by more than is known to happen is one of another type: an error.
+    """
+    return data[:_walked(data, message_type, fields, lambda stamp: 0).place]
+
+
 def with_other_headers(data: bytes, message_type: str, fields: Layout,
                        stamp: Callable[[int], int]) -> bytes:
     """
@@ -103,13 +128,18 @@ def with_other_headers(data: bytes, message_type: str, fields: Layout,
     :param stamp: from a header's stamp, in nanoseconds, to another.
     :raises ValueError: the bytes are not such a message.
     """
+    return bytes(_walked(data, message_type, fields, stamp).made)
+
+
+def _walked(data: bytes, message_type: str, fields: Layout,
+            stamp: Callable[[int], int]) -> '_Walk':
     if data[:2] not in (b'\0\0', b'\0\1'):
         raise ValueError('another encoding')
     walk = _Walk(data, fields, stamp)
     walk.copy_message(message_type)
-    if walk.place + _MOST_PADDING < len(data):
+    if max(walk.place, walk.reserved) + _MOST_PADDING < len(data):
         raise ValueError('it is longer than its type')
-    return bytes(walk.made)
+    return walk
 
 
 class _Walk:
@@ -117,12 +147,15 @@ class _Walk:
     A message that is being copied; places count from the begin of its data.
 
     :ivar place: the next byte to read; `made`: the copy so far.
+    :ivar reserved: the size of the buffer that rmw_fastrtps reserves for what was read: as if an
+        empty list of 8-byte values were aligned. `serialize_message` of rclcpp and rclpy returns
+        all of it; what follows the message stood in the memory of that process before.
     """
 
     def __init__(self, data: bytes, fields: Layout, stamp: Callable[[int], int]):
         self._data, self._fields, self._stamp = data, fields, stamp
         self._order = 'little' if data[1] else 'big'
-        self.place, self.made = 4, bytearray(data[:2] + b'\0\0')
+        self.place, self.reserved, self.made = 4, 4, bytearray(data[:2] + b'\0\0')
 
     def copy_message(self, message_type: str) -> None:
         if message_type == HEADER:
@@ -142,6 +175,8 @@ class _Walk:
                 self._align(size)
                 self._fill(size)
                 self.made += self._take(count * size)
+            else:
+                self.reserved += (4 - self.reserved) % size
             return
         for _ in range(count):
             if base == 'string':
@@ -171,12 +206,14 @@ class _Walk:
     def _take(self, size: int) -> bytes:
         begin = self.place
         self.place += size
+        self.reserved += size
         if self.place > len(self._data):
             raise ValueError('cut off')
         return self._data[begin:self.place]
 
     def _align(self, size: int) -> None:
         self.place += (4 - self.place) % size
+        self.reserved += (4 - self.reserved) % size
 
     def _fill(self, size: int) -> None:
         self.made += bytes((4 - len(self.made)) % size)

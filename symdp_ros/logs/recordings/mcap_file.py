@@ -11,9 +11,9 @@ from pathlib import Path
 from struct import Struct
 import zlib
 
-from symdp_ros.errors import LogError
+from symdp_ros.errors import LogError, printable
 from symdp_ros.files import bounds
-from symdp_ros.files.regular_file import RegularFile
+from symdp_ros.files.regular_file import kind_of, MOST_OF_KIND, RegularFile
 from symdp_ros.logs.recordings.recorded import RECORD, RecordedMessage, Topic
 from symdp_ros.logs.recordings.unpack import Allowance
 
@@ -26,10 +26,10 @@ _OPCODE_AND_SIZE, _MESSAGE_START = Struct('<BQ'), Struct('<HIQQ')
 _U16, _U32, _U64 = Struct('<H'), Struct('<I'), Struct('<Q')
 
 
-def is_whole(path: Path) -> bool:
-    """Return whether a file has the end mark, which its writer writes last."""
+def is_being_written(path: Path) -> bool:
+    """Return whether a file begins as one, and lacks the end mark that its writer writes last."""
     with RegularFile(path) as file:
-        return _is_whole(file)
+        return not _is_whole(file) and _MAGIC.startswith(file.read(len(_MAGIC)))
 
 
 def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
@@ -67,8 +67,10 @@ def check(path: Path) -> None:
 
 
 def _check_ends(file: RegularFile) -> None:
-    if file.read(len(_MAGIC)) != _MAGIC:
-        raise LogError(f'{file.name} is empty, cut off or no MCAP file')
+    begin = file.read(len(_MAGIC))
+    if begin != _MAGIC:
+        kind = kind_of(begin + file.read(MOST_OF_KIND))
+        raise LogError(f'{file.name} {kind or "is empty, cut off or no MCAP file"}')
     if not _is_whole(file):
         raise LogError(f'{file.name} is cut off or still being written: wait for its writer, or '
                        'repair it with `mcap recover`')
@@ -104,7 +106,8 @@ def _scan(file: RegularFile, topics: Collection[str]) -> Iterator[Topic | Record
         elif opcode == _STATISTICS:
             announced, = _U64.unpack_from(content)
         elif opcode == _HEADER and _Fields(content).text() not in ('ros2', ''):
-            raise LogError(f'{file.name} is an MCAP file, but no ROS 2 recording')
+            raise LogError(f'{file.name} is an MCAP file, but no ROS 2 recording: its profile is '
+                           f'{printable(_Fields(content).text())}')
     if announced not in (None, count):
         raise LogError(f'{file.name} holds {count} messages where its statistics announce '
                        f'{announced}: it is damaged')

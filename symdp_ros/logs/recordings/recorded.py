@@ -12,6 +12,11 @@ METADATA = 'metadata.yaml'
 RECORD = 'symdp_ros'
 
 
+def full_topic(name: str) -> str:
+    """Return the name of a topic with its slash: `region` and `/region` are one topic."""
+    return f'/{name.lstrip("/")}'
+
+
 class Topic(NamedTuple):
     """
     What a storage file holds about a topic.

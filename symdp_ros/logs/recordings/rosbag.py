@@ -19,9 +19,11 @@ from typing import Protocol
 
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files.bounds import MOST_METADATA
-from symdp_ros.files.regular_file import file_stamp, is_other_file, NO_REGULAR_FILE, RegularFile
+from symdp_ros.files.regular_file import (file_stamp, is_other_file, kind_of, MOST_OF_KIND,
+                                          NO_REGULAR_FILE, RegularFile)
 from symdp_ros.logs.recordings import cdr, sqlite3_file, with_rosbag2, with_rosbags
-from symdp_ros.logs.recordings.recorded import METADATA, Recorded, RecordedMessage, Topic
+from symdp_ros.logs.recordings.recorded import (full_topic, METADATA, Recorded, RecordedMessage,
+                                                Topic)
 from symdp_ros.logs.recordings.storage import scan as scan_storage, STORAGES
 from symdp_ros.logs.recordings.unpack import Allowance
 from symdp_ros.logs.recordings.wanted import Value, Values, Wanted
@@ -29,6 +31,10 @@ from symdp_ros.messages.fields import FieldType, full_type, INTEGERS
 import yaml
 
 _STORAGE_OF = {suffix: storage for storage, suffix in STORAGES.items()}
+_SHOWN = 10  # topics
+#: Encodings of messages that other programs write into MCAP files.
+_FOREIGN = {'json': 'JSON', 'protobuf': 'Protobuf', 'flatbuffer': 'FlatBuffers', 'cbor': 'CBOR',
+            'msgpack': 'MessagePack', 'ros1': 'the encoding of ROS 1'}
 _FileScan = Callable[[Path, str, Collection[str]], Iterator[Topic | RecordedMessage]]
 
 
@@ -101,7 +107,7 @@ def read(path: Path, topic: str, message_type: str | None,
     :raises LogError, ConfigurationError: as `read_log`.
     """
     message_type = message_type and full_type(message_type)
-    using, topic = library(), '/' + topic.removeprefix('/')
+    using, topic = library(), full_topic(topic)
     recorded = Recorded.of(scan(path, (topic,), using.scan), topic)
     found = _checked_type(recorded, topic, message_type)
     if not recorded.messages:
@@ -109,6 +115,9 @@ def read(path: Path, topic: str, message_type: str | None,
     if not all(type(stamp) is int and type(data) is bytes for stamp, data in recorded.messages):
         raise LogError(f'the topic {topic} is damaged: it holds a stamp that is no integer, or a '
                        'message that is not bytes')
+    if problem := next(filter(None, (
+            cdr.encapsulation_problem(data) for _, data in recorded.messages)), ''):
+        raise LogError(f'the topic {topic} {problem}')
     messages = sorted(recorded.messages, key=itemgetter(0))
     values = using.decode(found, recorded.definitions, wanted, (data for _, data in messages))
     if values is None:
@@ -130,7 +139,7 @@ def write(directory: Path, word: Sequence[str], period: int, storage: str, topic
     using = library()
     serialized = _serialized(word, using.fields(message_type), message_type)
     using.write(directory, [(i * period, serialized[symbol]) for i, symbol in enumerate(word)],
-                storage, '/' + topic.removeprefix('/'), message_type, record)
+                storage, full_topic(topic), message_type, record)
 
 
 class _Metadata:
@@ -149,6 +158,8 @@ class _Metadata:
                 raise LogError(f'{METADATA} is larger than {MOST_METADATA >> 20} MiB: it is not '
                                'that of a recording')
             text = file.read()
+        if kind := kind_of(text):
+            raise LogError(f'{METADATA} {kind}')
         try:
             info = yaml.load(text.decode(), Loader=yaml.BaseLoader)['rosbag2_bagfile_information']
             self.names = [PurePosixPath(name).name for name in info['relative_file_paths']]
@@ -157,8 +168,8 @@ class _Metadata:
                 topic = entry['topic_metadata']
                 self.topics.append(Topic(topic['name'], topic['type'],
                                          topic['serialization_format']))
-                self.announced[topic['name']] += _count(entry['message_count'])
-            self.storage = info['storage_identifier']
+                self.announced[full_topic(topic['name'])] += _count(entry['message_count'])
+            self.storage = info['storage_identifier'] or self._storage_of_files()
             self.mode = (info.get('compression_mode') or '').lower()
             # A file that is named a thousand times would be read a thousand times.
             problem = (not all(isinstance(text, str) for topic in self.topics for text in topic)
@@ -169,6 +180,11 @@ class _Metadata:
         if problem:
             raise LogError(f'{METADATA} is cut off or not that of a recording: `ros2 bag reindex` '
                            'can write a new one')
+
+    def _storage_of_files(self) -> str:
+        """Return the storage by the names of the files: Humble's `ros2 bag reindex` names none."""
+        found = {_STORAGE_OF.get(PurePosixPath(name).suffix, '') for name in self.names}
+        return found.pop() if len(found) == 1 else ''
 
 
 def _count(text: str) -> int:
@@ -182,20 +198,25 @@ def scan(path: Path, topics: Collection[str],
     """
     Yield every topic of a recording, and the messages of some; they are not held in memory.
 
-    A topic may be yielded several times.
+    A topic may be yielded several times. Names of topics have a slash first, and those of types
+    three parts, however they were recorded.
 
+    :param topics: with their slash.
     :param scan_file: that of a library; default: without rosbag2_py.
     :raises LogError: as `read_log`, and if the recording changes meanwhile.
     """
+    spelled: dict[str, str] = {}
     if not path.is_dir():
-        yield from _scan_unchanged(path, _STORAGE_OF[path.suffix], topics, scan_file)
+        yield from _named(_scan_unchanged(path, _STORAGE_OF[path.suffix], topics, scan_file),
+                          topics, spelled)
         return
     metadata, files = _files(path)
-    yield from metadata.topics
+    yield from _named(metadata.topics, (), {})
     allowance = Allowance(sum(file.stat().st_size for file in files))
     counts = Counter[str]()
     for file in files:
-        for found in _scan_unchanged(file, metadata.storage, topics, scan_file):
+        for found in _named(_scan_unchanged(file, metadata.storage, topics, scan_file),
+                            topics, spelled):
             if isinstance(found, RecordedMessage):
                 counts[found.topic] += 1
                 if metadata.mode == 'message':
@@ -208,10 +229,35 @@ def scan(path: Path, topics: Collection[str],
                            'robot again; or, to take what is there, `ros2 bag reindex`')
 
 
+def _named(found: Iterable[Topic | RecordedMessage], topics: Collection[str],
+           spelled: dict[str, str]) -> Iterator[Topic | RecordedMessage]:
+    """
+    Yield the same with names as ROS has them: /region and std_msgs/msg/String.
+
+    Programs that use rosbag2's writer may name a topic `region`; and other writers of MCAP, a type
+    `std_msgs/String`.
+
+    :param spelled: topic → how it is spelled, which is added to.
+    :raises LogError: one of the topics is there in both spellings: they may be different ones.
+    """
+    for item in found:
+        if isinstance(item, RecordedMessage):
+            yield item if item.topic[:1] == '/' else item._replace(topic=f'/{item.topic}')
+            continue
+        name = item.name if item.name[:1] == '/' else f'/{item.name}'
+        if name in topics and spelled.setdefault(name, item.name) != item.name:
+            raise LogError(f'it has both a topic {name} and a topic {name[1:]}, which are one in '
+                           'ROS: copy one of them into a recording of its own, with the list '
+                           '`topics` of `ros2 bag convert`')
+        package, *rest = item.type.split('/')
+        yield item._replace(name=name,
+                            type=f'{package}/msg/{rest[0]}' if len(rest) == 1 else item.type)
+
+
 def _scan_unchanged(path: Path, storage: str, topics: Collection[str],
                     scan_file: _FileScan) -> Iterator[Topic | RecordedMessage]:
     before = file_stamp(path)
-    yield from scan_file(path, storage, topics)
+    yield from scan_file(path, storage, [*topics, *(name[1:] for name in topics)])
     if file_stamp(path) != before or sqlite3_file.is_open(path):
         raise LogError(f'{path.name} was changed while it was being read: stop its recorder first')
 
@@ -220,18 +266,36 @@ def _files(path: Path) -> tuple[_Metadata, list[Path]]:
     """Return the metadata and the files of a recording that is a directory."""
     metadata = _Metadata(path / METADATA)
     if metadata.storage not in STORAGES:
-        raise LogError('its storage is neither sqlite3 nor mcap: convert it with `ros2 bag '
-                       'convert`')
+        raise LogError(f'its storage, {printable(metadata.storage) or "which is not named"}, is '
+                       'neither sqlite3 nor mcap: convert it with `ros2 bag convert`')
     if metadata.mode not in ('', 'none', 'message'):
         raise LogError('its files are compressed as a whole: convert it with `ros2 bag convert`, '
-                       'or decompress them with `zstd -d` and read the files')
+                       'or decompress them with `zstd -d FILE.zstd -o FILE` and '
+                       'read the files')
     files = [path / name for name in metadata.names]
     for file in files:
         if is_other_file(file):
             raise LogError(f'{METADATA} names a file that cannot be read: {NO_REGULAR_FILE}')
         if not file.is_file():
-            raise LogError(f'{METADATA} names a file that is missing: copy the whole recording')
+            raise LogError(_missing_file(file, metadata.names))
     return metadata, files
+
+
+def _missing_file(file: Path, names: Collection[str]) -> str:
+    """Return what to do about a file of a recording that is missing: it may be there renamed."""
+    problem = f'{METADATA} names the file {printable(file.name)}, which is missing'
+    for other in sorted(file.parent.iterdir()):
+        if other.name in names or not any(suffix in other.suffixes for suffix in _STORAGE_OF):
+            continue
+        kind = ''
+        with suppress(OSError, LogError), RegularFile(other) as opened:
+            kind = kind_of(opened.read(MOST_OF_KIND))
+        shown = printable(other.name)
+        if kind and not other.name.endswith(tuple(_STORAGE_OF)):
+            return f'{problem}; {shown} is there, which {kind}'
+        return (f'{problem}; {shown} is there, which it does not name: give it that name again, '
+                f'write a new {METADATA} with `ros2 bag reindex`, or release {shown} by itself')
+    return f'{problem}: copy the whole recording'
 
 
 def _unpacked_message(allowance: Allowance, packed: bytes) -> bytes:
@@ -245,13 +309,10 @@ def _unpacked_message(allowance: Allowance, packed: bytes) -> bytes:
 def _checked_type(recorded: Recorded, topic: str, message_type: str | None) -> str:
     """Return the message type of the topic."""
     if not recorded.types:
-        close = get_close_matches(topic, filter(str.isprintable, recorded.topics), 1)
-        raise LogError(f'it has no topic {topic}' + (
-            f'; did you mean {close[0]}?' if close else
-            f': {METADATA} and `ros2 bag info` list those it has'))
-    if recorded.encodings != {'cdr'}:
-        raise LogError(f'the topic {topic} is not serialized as cdr: convert it with `ros2 bag '
-                       'convert`')
+        raise LogError(f'it has no topic {topic}{other_topics(topic, recorded.topics)}')
+    for encoding in recorded.encodings:
+        if problem := encoding_problem(encoding):
+            raise LogError(f'the topic {topic} {problem}')
     if len(recorded.types) > 1:
         raise LogError(f'the topic {topic} was recorded with several message types: record it '
                        'again with one')
@@ -260,6 +321,31 @@ def _checked_type(recorded: Recorded, topic: str, message_type: str | None) -> s
         raise LogError(f'the topic {topic} holds {printable(found)}, not {message_type}: correct '
                        'message_type')
     return found
+
+
+def other_topics(topic: str, topics: Collection[str]) -> str:
+    """Return the end of a sentence about a topic that a recording does not have."""
+    if not topics:
+        return ': it has none'
+    close = get_close_matches(topic, filter(str.isprintable, topics), 1)
+    shown = [printable(name, 100) for name in sorted(topics)[:_SHOWN]]
+    more = [f'{len(topics) - _SHOWN} more'] if len(topics) > _SHOWN else []
+    hint = ('. rosbag2 records topics of actions, which are hidden, only with '
+            '--include-hidden-topics' if '/_action/' in topic else '')
+    return (f'; did you mean {close[0]}? It' if close else ': it') + (
+        f' has {", ".join([*shown, *more])}{hint}')
+
+
+def encoding_problem(encoding: str) -> str:
+    """Return why messages of an encoding cannot be read, and what to do; '': they can be."""
+    if encoding == 'cdr':
+        return ''
+    if encoding in _FOREIGN:
+        return (f'is not serialized as cdr: it holds {_FOREIGN[encoding]}, which `ros2 bag '
+                'convert` cannot read either. Write the stamps and regions in it to a .csv or '
+                '.jsonl log, and release that (docs/logs.md shows how)')
+    return (f'is not serialized as cdr, but as {printable(encoding) or "nothing that is named"}: '
+            'convert it with `ros2 bag convert` where its converter is installed')
 
 
 def _serialized(word: Sequence[str], fields: Mapping[str, FieldType],

@@ -9,7 +9,7 @@ import sqlite3
 from urllib.parse import quote
 
 from symdp_ros.errors import LogError
-from symdp_ros.files.regular_file import RegularFile
+from symdp_ros.files.regular_file import kind_of, RegularFile
 from symdp_ros.logs.recordings.recorded import RecordedMessage, Topic
 
 _MAGIC = b'SQLite format 3\0'
@@ -142,7 +142,8 @@ def _check_size(path: Path) -> None:
     with RegularFile(path) as file:
         header, size = file.read(100), file.size
     if len(header) < 100 or not header.startswith(_MAGIC):
-        raise LogError(f'{path.name} is empty, cut off or no SQLite file')
+        kind = '' if header.startswith(_MAGIC) else kind_of(header)
+        raise LogError(f'{path.name} {kind or "is empty, cut off or no SQLite file"}')
     page_size = int.from_bytes(header[16:18], 'big')
     page_size = 65536 if page_size == 1 else page_size
     pages = int.from_bytes(header[28:32], 'big')
