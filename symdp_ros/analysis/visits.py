@@ -122,7 +122,7 @@ class VisitCalibration:
             raise ConfigurationError(
                 f'this is a chain of reports every {graph.tick:g} s: to compare report periods, '
                 'give the map that it was made from', path=graph.source or None)
-        self._graph = replace(graph, tick=graph.tick or 1.0)
+        self._graph = replace(graph.with_staying(), tick=graph.tick or 1.0)
         self.tick = float(self._graph.tick or 1.0)
         self._protect, self._trust, self._zones = protect, trust, zones
         #: the chain whose step is a tick

@@ -16,12 +16,15 @@ where the map names none).
 
 What is set by hand is taken.
 """
+from collections.abc import Mapping
 from dataclasses import replace
 from math import comb
+from typing import Any
 
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.models import STAYING
 from symdp_ros.core.registry import AUTO
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import as_fraction
 from symdp_ros.words.sampling_settings import SamplingSettings
@@ -31,16 +34,41 @@ _RARELY = 0.05    # the share of robots that make more moves than are allowed be
 _MOST_MOVES = 12  # more make chains of so many moves that they say little
 
 
-def settled(sampling: SamplingSettings, graph: TransitionGraph,
-            mechanism: MechanismSettings) -> SamplingSettings:
+def settled(values: Mapping[str, Any], graph: TransitionGraph
+            ) -> tuple[SamplingSettings, MechanismSettings]:
     """
-    Return the settings with what they leave open of period, report period and moves.
+    Return how a word is sampled and what draws it, with all that follows from `protect` decided.
 
+    :param values: of options.
     :param graph: the map.
-    :param mechanism: what draws; 'auto' leaves it open.
+    :raises ConfigurationError: a delay that is shorter than a period, or no whole number of
+        symbols; a setting is not valid.
     """
-    if not (sampling.has_period and sampling.protect):
+    mechanism = MechanismSettings.of({**values, 'delay': None})
+    sampling = _sampling(SamplingSettings.of(values), graph, mechanism)
+    return sampling, replace(mechanism, reports=sampling.reports,
+                             delay=_delay(values.get('delay') or 0.0, sampling))
+
+
+def _delay(delay: float, sampling: SamplingSettings) -> int:
+    """Return the delay in symbols: it is given in seconds where a symbol takes some."""
+    symbols = as_fraction(delay) / as_fraction(sampling.period if sampling.has_period else 1.0)
+    if delay and symbols < 1:
+        raise ConfigurationError(
+            f'delay is {delay:g} s: it gains nothing below the time from one symbol to the next, '
+            f'which is {sampling.period:g} s', setting='delay')
+    if not sampling.has_period and symbols.denominator != 1:
+        raise ConfigurationError(f'delay is {delay:g}: without times it is a number of symbols',
+                                 setting='delay')
+    return int(symbols)
+
+
+def _sampling(sampling: SamplingSettings, graph: TransitionGraph,
+              mechanism: MechanismSettings) -> SamplingSettings:
+    if not sampling.has_period:
         return sampling
+    if not sampling.protect:
+        return replace(sampling, period=sampling.period or 1.0)
     tick = as_fraction(graph.tick or _TICK)
     period = as_fraction(sampling.period) if sampling.period else (
         (as_fraction(sampling.protect) // tick + 1) * tick)
@@ -52,7 +80,7 @@ def settled(sampling: SamplingSettings, graph: TransitionGraph,
     between = as_fraction(report or float(period)) / tick
     moves = sampling.moves
     if not moves and between > 1 and graph.moves is None:
-        moves = _moves(int(between), graph, sampling.stay / float(tick))
+        moves = _moves(int(between), sampling.stay / float(tick))
     return replace(sampling, period=float(period), report_period=report, moves=moves)
 
 
@@ -62,7 +90,7 @@ def _is_adaptive(mechanism: MechanismSettings) -> bool:
         AUTO, 'adaptive')
 
 
-def _moves(ticks: int, graph: TransitionGraph, stay: float) -> int:
+def _moves(ticks: int, stay: float) -> int:
     """
     Return the fewest moves that a robot exceeds in so many ticks with a chance of at most 1 in 20.
 
