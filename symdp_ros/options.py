@@ -127,9 +127,10 @@ CHAIN = (CHAIN_FILE, INITIAL_STATE, SELF_LOOPS, GRAPH, LEVEL, PRUNE)
 
 EPSILON = Option('epsilon', float, None,
                  'ε, at least 0, for a whole word: smaller is more private', least=0)
-ADJACENCY = Option('adjacency', int, 1,
-                   'k, at least 1: ε limits how well two words that differ in up to k symbols can '
-                   'be told apart', least=1, unit='symbols')
+ADJACENCY = Option('adjacency', int, 0,
+                   'for those who count symbols, instead of protect. k: ε limits how well two words '
+                   'that differ in up to k symbols can be told apart; 0: not set', least=0,
+                   unit='symbols')
 PRIVACY = (EPSILON, ADJACENCY)
 ZONES_FILE = Option(
     'zones_file', str, '',
@@ -204,25 +205,28 @@ SYMBOL_MAP = Option('symbol_map', list, [],
                     'a value in messages or logs, and the state that it means; a value that is '
                     'not listed is itself the name of a state', unit='value=state')
 NO_REGION = Option('no_region', list, ['none', ''], 'values that mean that no region is known')
-SAMPLING = Option('sampling', str, 'message',
+SAMPLING = Option('sampling', str, '',
                   'what a symbol is: each message, each change of region, or the region at every '
-                  'period', choices=sampling_rules.SAMPLING)
-PERIOD = Option('period', float, 1.0, 'time between two symbols, for sampling: period',
-                least=1e-3, most=1e9, unit='seconds')
+                  'period; if not set: period with protect, else message',
+                  choices=sampling_rules.SAMPLING)
+PERIOD = Option('period', float, 0.0,
+                'for sampling: period, time between two symbols; 0: with protect, the shortest in '
+                'which a visit touches one symbol; else 1 s', least=0, most=1e9, unit='seconds')
 REPORT_PERIOD = Option('report_period', float, 0.0,
                        'for sampling: period and policy: adaptive, time between two private '
-                       'regions, of which one symbol may bring several; 0: period', least=0,
-                       most=1e9, unit='seconds')
+                       'regions, of which one symbol may bring several; 0: with protect, one step '
+                       'of the map; else period', least=0, most=1e9, unit='seconds')
 INPUT_TIMEOUT = Option('input_timeout', float, 0.0,
                        'for sampling: period, time without input after which the region is '
                        'unknown; 0: never', least=0, most=1e9, unit='seconds')
 PROTECT = Option('protect', float, 0.0,
-                 'for sampling: period, the visit that ε protects: k is then the number of '
-                 'symbols that it touches, protect/period + 1; 0: adjacency says what ε protects',
-                 least=0, most=1e9, unit='seconds')
+                 'what is hidden: where the robot is during any visit of so long. Sampling, '
+                 'period, report_period and moves then follow from it and from the map, where they '
+                 'are not set; 0: adjacency says what is hidden', least=0, most=1e9, unit='seconds')
 MOVES = Option('moves', int, 0,
                'for sampling: period, the most moves that the robot makes between two private '
-               'regions; 0: each is one step of the map', least=0, most=10**6, unit='moves')
+               'regions; 0: with protect, as many as robots mostly make; else each is one step of '
+               'the map', least=0, most=10**6, unit='moves')
 STAY = Option('stay', float, 0.0,
               'for sampling: period, how long the robot typically stays in a place, if that is '
               'known and the map names no probabilities; every state can then follow itself; 0: '
@@ -418,7 +422,7 @@ STATE_FILE = Option('state_file', str, '',
 TOP = Option('top', int, 10,
              'how many of the most probable regions a belief holds; 0: all', least=0,
              unit='regions')
-PERIOD_OF_REGIONS = replace(PERIOD, meaning='time between two regions', least=1e-4)
+PERIOD_OF_REGIONS = replace(PERIOD, default=1.0, meaning='time between two regions', least=1e-4)
 COUNT = Option('count', int, 0, 'regions to publish before it stops; 0: no end', least=0,
                unit='regions')
 SEED = Option('seed', int, -1, 'seed of the walk; -1: another walk each time', least=-1)

@@ -200,7 +200,7 @@ class Exploration:
                 if online is not None and signals not in guesses:
                     guesses[signals] = visits.guess(online if signals == way else visits.mechanism(
                         signals, period, privacy(epsilon)).law.online)
-                reports, beliefs = visits.replay(mechanism, period, route, robot)
+                reports, beliefs = visits.replay(mechanism, period, route, robot, way.late)
                 cells.append(Cell(
                     epsilon, period, way.name, way.late, errors, guesses.get(signals),
                     tuple(reports.tolist()),

@@ -6,8 +6,9 @@ What protecting a visit costs, for several report periods: no data is needed.
 Robots are simulated tick by tick, one by each public model of how a robot moves (`core.models`:
 the map's P, or how long it typically stays, where that is known). There is a symbol every T
 seconds; a visit of D seconds touches k = ⌊D/T⌋ + 1 of them. Reports go out with the symbols, or,
-with the policy adaptive, every tick, and some seconds later. A report stands for half of the time
-to the one before and half of the time to the next. What counts is the share of *time* for which
+with the policy adaptive, every tick, and some seconds later. A report stands until the next one;
+where readers wait (a delay, a log), it also stands for up to half of the time since the one
+before, as far as they wait. What counts is the share of *time* for which
 it is wrong, how far off it is, and how often an adversary who knows how the robot moves guesses
 the place, at any time. The numbers are of the robot that moves as the map says, or, where it says
 nothing, the mean over all robots by the weights of the models.
@@ -121,7 +122,7 @@ class VisitCalibration:
             raise ConfigurationError(
                 f'this is a chain of reports every {graph.tick:g} s: to compare report periods, '
                 'give the map that it was made from', path=graph.source or None)
-        self._graph = replace(graph, tick=graph.tick or 1.0)
+        self._graph = replace(graph.with_staying(), tick=graph.tick or 1.0)
         self.tick = float(self._graph.tick or 1.0)
         self._protect, self._trust, self._zones = protect, trust, zones
         #: the chain whose step is a tick
@@ -169,8 +170,6 @@ class VisitCalibration:
                 way, self.mechanism(way, period, privacy), period), self.ways(period, delay))]
         live = [errors for errors in found if errors.delay is not None]
         logged = [errors for errors in found if errors.delay is None]
-        logged += [replace(errors, mechanism=f'causal, {errors.mechanism}')
-                   for errors in live if errors.mechanism != 'adaptive']
         best = min(live, key=lambda errors: errors.wrong)
         return Row(period, k, epsilon, self._held(self._ticks(period)), best,
                    min(logged, key=lambda errors: errors.wrong),
@@ -212,13 +211,14 @@ class VisitCalibration:
                                trust=self._trust, reports=each, random=random)
 
     def replay(self, mechanism: OnlineMechanism | OfflineMechanism, period: float, route: Ints,
-               robot: Chain) -> tuple[Ints, Floats | None]:
+               robot: Chain, late: int | None) -> tuple[Ints, Floats | None]:
         """
         Draw the reports of one simulated route, as it would be seen, and what others believe.
 
         :param mechanism: of `mechanism`, for the same period.
         :param route: a state for each tick: shape (ticks,).
         :param robot: by whose P it moves.
+        :param late: as of `Way`.
         :return: the report that stands for each tick, −1 before the first and after the last:
             shape (ticks,). And P[s_t = s] for who knows the map, how the robot moves, and all that
             is published: shape (ticks up to the last symbol, states); None: not known of a
@@ -234,7 +234,8 @@ class VisitCalibration:
                 online.another(random=Random(len(route))),
                 true[:, clock[0] - 1::clock[1]].astype(np.int32), moves_of(robot), clock)
             drawn, beliefs = found.astype(np.int64), every[:, :, 0]
-        stands = drawn[0, self._nearest(drawn, report)]
+        waited = None if late is None else late * self._ticks(period)
+        stands = drawn[0, _standing(drawn, report, waited)]
         shown = np.full(len(route), -1)
         shown[report - 1:report - 1 + len(stands)] = stands
         return shown, beliefs
@@ -250,10 +251,10 @@ class VisitCalibration:
     def by_robot(self, row: Row) -> dict[str, float]:
         """Return the share of time that is wrong live, for every simulated robot."""
         mechanism = self._live(row)
-        ticks = self._ticks(row.period)
+        ticks, waited = self._ticks(row.period), self._ticks(row.live.delay or 0.0)
         found = dict(row.live.by_robot)
         for name in self._others:
-            drawn = self._drawn(mechanism, ticks, self._walked[name])
+            drawn = *self._drawn(mechanism, ticks, self._walked[name]), waited
             found[name] = float(self._off(*drawn, np.not_equal).mean())
         return found
 
@@ -330,14 +331,14 @@ class VisitCalibration:
         return self._chains[ticks, moves]
 
     def _held(self, ticks: int) -> float:
-        return self._averaged(self._off(self._true[:, ticks - 1::ticks], self._true, ticks,
+        return self._averaged(self._off(self._true[:, ticks - 1::ticks], self._true, ticks, 0,
                                         np.not_equal))
 
     def _averaged(self, off: Floats) -> float:
         """Return the mean of what is known for each walk: shape (walks, …)."""
         return float(self._shares @ off.reshape(len(self._shares), -1).mean(axis=1))
 
-    def _off(self, reports: Ints, true: Ints, ticks: int,
+    def _off(self, reports: Ints, true: Ints, ticks: int, waited: int | None,
              measure: Callable[[Ints, Ints], Floats]) -> Floats:
         """
         Return for each tick how far the report is from the region that stands for it.
@@ -346,14 +347,10 @@ class VisitCalibration:
 
         :param reports: shape (walks, reports), so many ticks apart.
         :param true: shape (walks, ticks).
+        :param waited: as of `_standing`.
         """
-        nearest = self._nearest(reports, ticks)
-        return measure(reports[:, nearest], true[:, ticks - 1:ticks - 1 + len(nearest)])
-
-    @staticmethod
-    def _nearest(reports: Ints, ticks: int) -> Ints:
-        """Return the number of the report that stands for each tick from the first report on."""
-        return (np.arange((reports.shape[1] - 1) * ticks + 1) + ticks // 2) // ticks
+        standing = _standing(reports, ticks, waited)
+        return measure(reports[:, standing], true[:, ticks - 1:ticks - 1 + len(standing)])
 
     def _drawn(self, mechanism: OnlineMechanism | OfflineMechanism, ticks: int,
                true: Ints) -> tuple[Ints, Ints, int]:
@@ -374,17 +371,18 @@ class VisitCalibration:
         :param mechanism: the one that `mechanism` returns for the way and this period.
         """
         ticks = self._ticks(period)
-        drawn = self._drawn(mechanism, ticks, self._true)
+        waited = None if way.late is None else way.late * ticks
+        drawn = *self._drawn(mechanism, ticks, self._true), waited
         by_walk = self._off(*drawn, np.not_equal).mean(axis=1).reshape(len(self._robots), -1)
         by_robot, errors = by_walk.mean(axis=1), by_walk.std(axis=1, ddof=1) / sqrt(self._walks)
-        return Errors(way.name, float(as_fraction(self.tick) * drawn[-1]), way.clock[1],
+        return Errors(way.name, float(as_fraction(self.tick) * drawn[2]), way.clock[1],
                       None if way.late is None else way.late * ticks * self.tick,
                       float(self._shares @ by_robot),
                       float(np.linalg.norm(self._shares * errors)),
                       self._mean(drawn, self._way_lengths), self._mean(drawn, self._metres),
                       dict(zip(self._robots, by_robot.tolist(), strict=True)))
 
-    def _mean(self, drawn: tuple[Ints, Ints, int], distances: Floats | None) -> float | None:
+    def _mean(self, drawn: tuple[Ints, Ints, int, int | None], distances: Floats | None) -> float | None:
         if distances is None:
             return None
         return self._averaged(self._off(*drawn, lambda a, b: distances[a, b]))
@@ -412,3 +410,14 @@ class VisitCalibration:
             return None
         known: Sequence[tuple[float, float]] = [place for place in places if place]
         return np.array([[hypot(a[0] - b[0], a[1] - b[1]) for b in known] for a in known])
+
+
+def _standing(reports: Ints, ticks: int, waited: int | None) -> Ints:
+    """
+    Return the number of the report that stands for each tick from the first report on.
+
+    :param waited: ticks by which reports are late: so much is known of what comes after the tick
+        when a reader asks for it; None: all of it.
+    """
+    early = ticks // 2 if waited is None else min(waited, ticks // 2)
+    return (np.arange((reports.shape[1] - 1) * ticks + 1) + early) // ticks

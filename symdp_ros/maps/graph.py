@@ -81,6 +81,11 @@ class TransitionGraph:
         looped = {state: with_loop(state, row) for state, row in self.successors.items()}
         return replace(self, successors=looped)
 
+    def with_staying(self) -> 'TransitionGraph':
+        """Return `with_self_loops`, unless the map names probabilities: those say who stays."""
+        named = any(isinstance(row, Mapping) for row in self.successors.values())
+        return self if named else self.with_self_loops()
+
     def with_stay(self, chance: float) -> 'TransitionGraph':
         """
         Return the graph in which every state follows itself with a probability.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The settings of sampling, live and of logs: what a symbol is, and what ε then protects."""
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core.privacy import Privacy
@@ -24,7 +24,7 @@ class SamplingSettings:
     What a symbol of a word is.
 
     :param rule: 'message', 'change' or 'period': the option `sampling`.
-    :param period: T > 0, seconds; used by 'period' alone.
+    :param period: T > 0, seconds; used by 'period' alone. 0: not set (`words.visit_rule`).
     :param input_timeout: seconds, for 'period' alone; 0: never.
     :param unknown_symbol: what becomes of unknown regions (`words.sampling`).
     :param protect: D ≥ 0, seconds that ε protects, for 'period' alone; 0: k symbols.
@@ -32,7 +32,7 @@ class SamplingSettings:
     """
 
     rule: str = 'message'
-    period: float = 1.0
+    period: float = 0.0
     input_timeout: float = 0.0
     unknown_symbol: str = 'uniform'
     protect: float = 0.0
@@ -42,8 +42,16 @@ class SamplingSettings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> 'SamplingSettings':
-        """Return those among the values of options; without the option `sampling`, defaults."""
-        return settings_of(cls, values, rule='sampling') if 'sampling' in values else cls()
+        """
+        Return those among the values of options; without the option `sampling`, defaults.
+
+        Where `sampling` is not set, it is 'period' with `protect`, and else 'message'.
+        """
+        if 'sampling' not in values:
+            return cls()
+        found = settings_of(cls, values, rule='sampling')
+        return found if found.rule else replace(
+            found, rule='period' if found.protect else 'message')
 
     @property
     def has_period(self) -> bool:
@@ -108,10 +116,14 @@ class SamplingSettings:
         """
         Return the chain that a map makes of symbols: with a period, that of reports.
 
+        With `protect` a robot can stay in every place, unless the map has probabilities.
+
         :raises ChainError: with the file and the place in it.
         :raises ConfigurationError: the settings fit neither one another nor the map.
         """
         self._check_visits()
+        if self.protect:
+            graph = graph.with_staying()
         require_moves(graph)
         return self._of_reports.chain(graph) if self.has_period else graph.chain()
 
@@ -120,18 +132,23 @@ class SamplingSettings:
         """
         Return ε, k and zones; with `protect`, k is how many symbols a visit touches.
 
+        :param adjacency: 0: not set.
         :raises PrivacyError: they are not valid.
-        :raises ConfigurationError: both `protect` and an adjacency are given; zones with the
-            sampling 'change', where the number of changes since a zone was entered can tell the
-            place in it.
+        :raises ConfigurationError: neither `protect` nor an adjacency is given, or both; zones
+            with the sampling 'change', where the number of changes since a zone was entered can
+            tell the place in it.
         """
         if zones is not None and self.rule == 'change':
             raise ConfigurationError(
                 'zones_file and sampling: change do not go together: the number of changes since '
                 'a zone was entered can be the place. Use sampling: period', setting='zones_file')
         if not self.protect:
+            if not adjacency:
+                raise ConfigurationError(
+                    'say what is hidden: protect: 30.0 hides any visit of 30 s (adjacency: k, for '
+                    'those who count symbols, hides any k symbols)', setting='protect')
             return Privacy(epsilon, adjacency, zones)
-        if adjacency != 1:
+        if adjacency:
             raise ConfigurationError('protect and adjacency are two ways to say what ε protects: '
                                      'give one of them', setting='protect')
         return Privacy(epsilon, adjacency_of(self.protect, self.period), zones)

@@ -85,7 +85,7 @@ def belief(mechanism):
 
 def candidates(mechanism, f, X, inside=None):
     """Return the states that may found cells, in order; and whether one is reported at once."""
-    chain, at_once = mechanism.chain, mechanism.delay == 0
+    chain, at_once = mechanism.chain, mechanism.delay == 0 and mechanism.reports <= 10
     largest = max(12, min(1024, int(chain.out_degrees().max())))
     some = range(len(chain)) if inside is None else inside
     if at_once:

@@ -151,6 +151,18 @@ def test_the_cells_are_the_best_of_those_tried(chain, epsilon, length, delay):
         check_cells(mechanism)
 
 
+@pytest.mark.parametrize('reports', [10, 11])
+@pytest.mark.parametrize('chain', [HABIT, grid(3)])
+def test_the_cells_where_many_reports_follow_a_signal(chain, reports):
+    """From eleven on, what is reported at once does not count."""
+    mechanism, random = made(chain, 2.0, reports=reports), Random(7)
+    for _ in range(4):
+        check_cells(mechanism)
+        mechanism.step(random.choice(chain.states))
+        for _ in range(mechanism.ticks_left):
+            mechanism.tick()
+
+
 def test_cells_as_many_as_can_be_reported():
     """Between twelve and all, none is tried: here all serve best."""
     assert len(made(all_to_all(15), 6.0).current_distribution(None)) == 15

@@ -32,6 +32,9 @@ a report is due at once, the m of the largest
 
     0.1·(H(z) − H(z|s_t)) + Σ_z max_c Σ_s f(s)·P[z|s]·X(c, s).
 
+Where there are more than 10 reports for each signal, they lie beyond what X looks ahead: the cells
+are then chosen as with a delay.
+
 **Reports.** o_t is a function of z_1…z_{t+d} and o_{t−1}, d being the `delay`: of the routes that
 the map allows from o_{t−1}, take the one with the most expected matches,
 
@@ -215,6 +218,7 @@ class AdaptiveWord:
         self._delay = -1 if delay is None else delay
         self._draws_of: dict[int, RandomIntegers] = {}
         self._report, self._signal, self._row = tables.clock.tolist()  # ticks
+        self._at_once: bool = signals.reports_at_once(self._delay, tables.clock)
         most, held = tables.most, max(0, self._delay)
         symbol = 8 * LANES * n * self._signal  # bytes
         if symbol * max(held, self._delay < 0) > _MOST_BYTES:
@@ -234,7 +238,7 @@ class AdaptiveWord:
         self._chosen = (codes, np.zeros(most, np.int64), self._posterior, self._ahead,
                         np.zeros(places, np.uint8), np.zeros(2, np.int64),
                         np.zeros((leaving, 2, n)), np.zeros(leaving, np.int64))
-        by_cell = (most, most + 1) if self._delay == 0 else (1, 1)
+        by_cell = (most, most + 1) if self._at_once else (1, 1)
         self._work = (np.zeros((n, LANES)), np.zeros((n, LANES)), np.zeros((2, n)),
                       *np.zeros((2, n + 1), np.int64),
                       np.zeros(held * self._signal // self._report + 1, np.int64),
@@ -407,7 +411,7 @@ class AdaptiveWord:
         self._count, self._previous = count, previous
         if size == 0 and count % self._signal == 0:
             size = self._signal_loops.choose(
-                previous, self._delay == 0, self._ring[count % len(self._ring)],
+                previous, self._at_once, self._ring[count % len(self._ring)],
                 self._tables.arrays, self._word_so_far, self._work)
         self._have(size)
 

@@ -41,6 +41,7 @@ from symdp_ros.core.online.values import clear, spread
 
 CELLS = 12          # up to which every number of cells is tried; after them only the largest
 MOST_CELLS = 1024
+FEW_REPORTS = 10    # for one signal: more lie beyond what X looks ahead (1/(1 − γ) reports)
 
 _NOTHING = 1e-200   # probability that counts as 0 where all else is impossible
 _LEAST = 1e-9       # probability of a state that counts in the choice of the cells
@@ -216,6 +217,12 @@ def _matches(m: int, count: int, shares: Floats, near: Floats, known: Floats, ce
 
 
 @compiled
+def reports_at_once(delay: int, clock: Ints) -> bool:
+    """Return whether cells are chosen by what is reported at once, too."""
+    return delay == 0 and clock[1] <= FEW_REPORTS * clock[0]
+
+
+@compiled
 def choose(previous: int, at_once: bool, joint: Floats, tables: Any, word: Any,
            work: Any) -> int:
     """Choose the cells of the next signal: put them into `codes`; return how many there are."""
@@ -325,7 +332,8 @@ def prepare(zone: int, count: int, previous: int, delay: int, tables: Any, word:
         ready[1] |= inside[s]
     if ready[1] == 0 or count % clock[1] > 0:
         return 0
-    return choose(previous, delay == 0, ring[count % len(ring)], tables, word, work)
+    return choose(previous, reports_at_once(delay, clock), ring[count % len(ring)], tables,
+                  word, work)
 
 
 @compiled
@@ -379,7 +387,8 @@ def take(place: int, zone: int, size: int, count: int, previous: int, delay: int
     if len(zone_of) > 0:
         size = prepare(ready[0], count, previous, delay, tables, word, work)
     elif count % clock[1] == 0:
-        size = choose(previous, delay == 0, ring[count % len(ring)], tables, word, work)
+        size = choose(previous, reports_at_once(delay, clock), ring[count % len(ring)], tables,
+                      word, work)
     return size, previous, reported
 
 
