@@ -148,9 +148,10 @@ TRUST = Option('trust', float, DEFAULT_TRUST,
                "for policies planned and adaptive, the weight of the map's probabilities of "
                'moves; the rest goes to six models that need no knowledge of the robot. Without '
                'probabilities it has no effect', least=0, most=1)
-DELAY = Option('delay', int, 0,
-               'how many symbols later a private region leaves, with policy: adaptive: it is then '
-               'chosen by these, too, and errs less', least=0, most=1000, unit='symbols')
+DELAY = Option('delay', float, 0.0,
+               'how much later a private region leaves, with policy: adaptive: it is then chosen '
+               'by what comes until then, too, and errs less. In seconds with sampling: period, '
+               'else in symbols', least=0, most=1e9)
 LOG_TRUST = replace(TRUST, meaning=TRUST.meaning.replace('for ', 'for base: chain and ', 1))
 BASE = Option('base', str, AUTO,
               'for mechanism: exponential, which routes are preferred. chain: those that public '

@@ -36,6 +36,7 @@ from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import COMPILED_POLICIES, LIVE
 from symdp_ros.errors import ConfigurationError
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 LONGEST = 192  # symbols
 
@@ -110,15 +111,18 @@ class LiveChoice:
     What draws live words, and why.
 
     :param settings: of the mechanism; they leave nothing open.
+    :param sampling: of its words, in the same way.
     :param compared: what was compared; None: nothing was left open.
     """
 
     settings: MechanismSettings
+    sampling: SamplingSettings
     compared: Comparison | None
     mechanism: OnlineMechanism
 
 
-def choose_live(chain: Chain, privacy: Privacy, settings: MechanismSettings) -> LiveChoice:
+def choose_live(chain: Chain, privacy: Privacy, settings: MechanismSettings,
+                sampling: SamplingSettings) -> LiveChoice:
     """
     Choose among live mechanisms as `choose`, and keep the one that was made to be compared.
 
@@ -133,7 +137,7 @@ def choose_live(chain: Chain, privacy: Privacy, settings: MechanismSettings) -> 
         assert isinstance(mechanism, OnlineMechanism)
         taken, made = available[compared.taken], mechanism
     made.privatize([chain.initial_state] * 2)
-    return LiveChoice(taken, compared, made)
+    return LiveChoice(taken, sampling, compared, made)
 
 
 def compare(chain: Chain, privacy: Privacy, settings: MechanismSettings, length: int = LONGEST,

@@ -22,8 +22,7 @@ def parameters_of(errors: Errors, period: float, epsilon: float, options: argpar
     :param options: with self_loops, trust, protect, stay and zones_file.
     :param tick: seconds; `moves` is for reports that are further apart.
     """
-    draws: dict[str, object] = {'policy': errors.mechanism,
-                                'delay': round((errors.delay or 0.0) / period)}
+    draws: dict[str, object] = {'policy': errors.mechanism, 'delay': errors.delay or 0.0}
     if errors.delay is None:
         draws = {'base' if value in BASES else 'mechanism' if name == 'selection' else name: value
                  for name, value in CHOICES[errors.mechanism].items()}
@@ -34,7 +33,7 @@ def parameters_of(errors: Errors, period: float, epsilon: float, options: argpar
         'moves': 0 if errors.report_period == tick else errors.moves, 'stay': options.stay or 0.0,
         'epsilon': epsilon, **draws}
     left_out = {'self_loops': False, 'trust': DEFAULT_TRUST, 'report_period': period,
-                'zones_file': '', 'moves': 0, 'stay': 0.0, 'delay': 0}
+                'zones_file': '', 'moves': 0, 'stay': 0.0, 'delay': 0.0}
     return {name: value for name, value in found.items() if left_out.get(name) != value}
 
 
@@ -55,8 +54,4 @@ def parameter_text(parameters: Mapping[str, object], options: argparse.Namespace
     values = {name: quoted(value) for name, value in values.items()}
     text = yaml.safe_dump({'/**': {'ros__parameters': values}}, sort_keys=False,
                           allow_unicode=True, width=inf)
-    late, period = parameters.get('delay'), parameters.get('period')
-    if isinstance(late, int) and isinstance(period, float):
-        text = text.replace(f'    delay: {late}\n',
-                            f'    delay: {late}  # symbols: {late * period:g} s\n')
     return f'# Made by `{command}`.\n{text}'

@@ -40,7 +40,7 @@ class Chain:
     """
 
     __slots__ = ('_states', '_index', '_initial', '_offsets', '_targets', '_probabilities',
-                 '_named', '_public', '_digest', '_single', '_ticks')
+                 '_named', '_public', '_digest', '_single', '_ticks', '__weakref__')
 
     #: What `from_yaml` calls: set by `maps.chain_file`, as nothing in `core` reads files.
     read_file: ClassVar[Callable[[str | PathLike[str], str | None, bool], 'Chain'] | None] = None

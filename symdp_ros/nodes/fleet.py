@@ -5,7 +5,7 @@ if __name__ == '__main__':  # before the imports, which are slow
     from symdp_ros.nodes.program import run_program
     raise SystemExit(run_program('fleet'))
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 import gc
 from itertools import filterfalse
@@ -22,12 +22,13 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
+from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.registry import AUTO, COMPILED_POLICIES
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.fleet.file import read_fleet, Robot
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.nodes.privatizer import choose_of, mechanism_settings, Privatizer
+from symdp_ros.nodes.privatizer import choose_of, Privatizer
 from symdp_ros.options import PARAMETERS, USE_SIM_TIME
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.queues import CALLS
@@ -43,6 +44,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
     from symdp_ros.analysis.choice import LiveChoice
+    from symdp_ros.core.chain import Chain
 
 _BETWEEN_LOOKS = 0.02  # seconds, at a thread that compiles
 _LOOKS_FOR_NODES = 5  # times that the executor may turn until nothing holds a node that ended
@@ -53,18 +55,16 @@ class _Choices:
 
     def __init__(self) -> None:
         self._found: WeakValueDictionary[tuple[object, ...], LiveChoice] = WeakValueDictionary()
+        self._chains: WeakValueDictionary[Hashable, Chain] = WeakValueDictionary()
 
     def of(self, values: Mapping[str, Any]) -> 'LiveChoice':
         """Return `choose_of` the values, of options."""
-        place = (MapSettings.of(values), *digests_of_files(values).values(),
-                 SamplingSettings.of(values))
-        key = (place, mechanism_settings(values), values['epsilon'], values['adjacency'])
+        key = (MapSettings.of(values), *digests_of_files(values).values(),
+               SamplingSettings.of(values), MechanismSettings.of(values), values['epsilon'],
+               values['adjacency'], 'belief' in values['outputs'])
         found = self._found.get(key)
         if found is None:
-            same_map = self._found.get(place)
-            self._found[key] = found = choose_of(
-                values, same_map.mechanism.chain if same_map is not None else None)
-            self._found.setdefault(place, found)
+            self._found[key] = found = choose_of(values, self._chains)
         return found
 
 

@@ -5,7 +5,7 @@ if __name__ == '__main__':  # before the imports, which are slow
     from symdp_ros.nodes.program import run_program
     raise SystemExit(run_program('privatizer'))
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, MutableMapping
 from dataclasses import replace
 import os
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import Any, TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
 from std_msgs.msg import String
-from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.registry import AUTO
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_kept
@@ -42,7 +41,7 @@ from symdp_ros.words.live_sampling import (EveryChange, EveryMessage, EveryPerio
                                            nobody_goes_on, steady_clock_name)
 from symdp_ros.words.live_word import LiveWord, Start
 from symdp_ros.words.rules import LIVE_UNKNOWN_SYMBOL
-from symdp_ros.words.sampling_settings import SamplingSettings
+from symdp_ros.words.visit_rule import settled
 
 if TYPE_CHECKING:
     from symdp_ros.analysis.choice import LiveChoice
@@ -62,28 +61,26 @@ _ZONE_TOPIC = output_topic('private', 'zone')
 _QUEUE = 1000  # messages kept for slow and late readers
 
 
-def mechanism_settings(values: Mapping[str, Any]) -> MechanismSettings:
-    """Return what draws, of the values of options; with outputs: belief, auto is adaptive."""
-    found = replace(MechanismSettings.of(values), reports=SamplingSettings.of(values).reports)
-    is_open = found.policy == AUTO and 'belief' in values['outputs']
-    return replace(found, policy='adaptive') if is_open else found
-
-
-def choose_of(values: Mapping[str, Any], chain: 'Chain | None' = None) -> 'LiveChoice':
+def choose_of(values: Mapping[str, Any],
+              chains: 'MutableMapping[Hashable, Chain] | None' = None) -> 'LiveChoice':
     """
     Return what draws, of the values of options: read the map, have auto choose, make it.
 
-    :param chain: of these values, where it was read before.
+    :param chains: those made before; the one of these values is taken from there, or put there.
     """
     from symdp_ros.analysis.choice import choose_live
 
-    place, sampling = MapSettings.of(values), SamplingSettings.of(values)
-    settings = mechanism_settings(values)
+    place = MapSettings.of(values)
+    graph = place.read()
+    sampling, settings = settled(values, graph)
+    if settings.policy == AUTO and 'belief' in values['outputs']:
+        settings = replace(settings, policy='adaptive')
     settings.check()
-    chain = sampling.chain(place.read()) if chain is None else chain
     privacy = sampling.privacy(values['epsilon'], values['adjacency'], place.zones())
+    chain, known = sampling.chain(graph), {} if chains is None else chains
+    chain = known.setdefault((chain.digest(), chain.ticks), chain)
     sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
-    return choose_live(chain, privacy, settings)
+    return choose_live(chain, privacy, settings, sampling)
 
 
 class Privatizer(ManagedNode):
@@ -131,7 +128,7 @@ class Privatizer(ManagedNode):
         values = self.settings
         chosen, locator, of_map = self.prepared()
         self.map_settings, self.input_settings = MapSettings.of(values), InputSettings.of(values)
-        self.sampling_settings = sampling = SamplingSettings.of(values)
+        self.sampling_settings = sampling = chosen.sampling
         self.mechanism_settings, mechanism = chosen.settings, chosen.mechanism.another(
             random=self._random)
         chain, privacy = mechanism.chain, mechanism.privacy

@@ -30,6 +30,7 @@ from symdp_ros.release.archives.file import Columns
 from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves
 from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.sampling_settings import SamplingSettings
+from symdp_ros.words.visit_rule import settled
 
 _SHOWN = 3  # floors
 CHARGES = ('archive', 'route')
@@ -126,7 +127,7 @@ class ReleaseSettings:
             nor with the map; the regions of poses cannot be used.
         :raises PrivacyError: ε and k are not valid.
         """
-        sampling, regions = SamplingSettings.of(values), MapSettings.of(values)
+        (sampling, mechanism), regions = settled(values, graph), MapSettings.of(values)
         read = replace(InputSettings.of(values), refuse_frames=refuse_frames)
         if regions.regions_file and not read.is_pose:
             raise ConfigurationError('regions_file is not for input: region: leave it out',
@@ -135,7 +136,7 @@ class ReleaseSettings:
         return cls(
             sampling.chain(graph), sampling.privacy(values['epsilon'], values['adjacency'],
                                                     regions.zones()),
-            replace(MechanismSettings.of(values), reports=1 if archive else sampling.reports),
+            replace(mechanism, reports=1) if archive else mechanism,
             sampling, read,
             WritingSettings.of(values) if 'keep' in values else WritingSettings(),
             regions.locator(graph, read.hysteresis, read.max_distance) if read.is_pose else None,

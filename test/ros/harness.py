@@ -117,6 +117,13 @@ def clear_ports():
             file.unlink(missing_ok=True)
 
 
+def hiding(name, arguments, parameters):
+    """Return the parameters of a node; where none says what is hidden, any symbol is."""
+    says = {'protect', 'adjacency'} & parameters.keys() or '--params-file' in arguments
+    return parameters if says or name not in ('privatizer', 'log_release') else {
+        **parameters, 'adjacency': 1}
+
+
 class Crashed(AssertionError):
     """A node died of a signal that nobody sent."""
 
@@ -249,7 +256,8 @@ class World:
             rclpy.shutdown(context=context)
 
     def start(self, name, *arguments, **parameters) -> Run:
-        """Start a node; parameters become -p name:=value."""
+        """Start a node; parameters become -p name:=value. What is hidden is a symbol by default."""
+        parameters = hiding(name, arguments, parameters)
         given = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
         run = Run(self.domain, self.home, self.directory / f'{len(self.runs)}-{name}.log', name,
                   [*arguments, *given])

@@ -8,7 +8,7 @@ import select
 import subprocess
 import sys
 
-from harness import free_domain, PATIENCE, ROOT
+from harness import free_domain, hiding, PATIENCE, ROOT
 
 
 class Starter:
@@ -44,7 +44,8 @@ class Starter:
     def refused(self, node, *arguments, **parameters):
         """Start a node that has to refuse this, with status 1; return what it logged."""
         end, said = self.start(node, *arguments, *(
-            part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')))
+            part for key, value in hiding(node, arguments, parameters).items()
+            for part in ('-p', f'{key}:={value}')))
         assert end == '1' and 'Traceback' not in said, f'{end}: {said}'
         return said
 
