@@ -126,6 +126,15 @@ def as_fraction(number: float) -> Fraction:
     return Fraction(Decimal(repr(float(number))))
 
 
+def hidden(protect: float, privacy: Privacy) -> str:
+    """Return what is hidden of a robot: a visit of D seconds, or where that is 0, k symbols."""
+    inside = '' if privacy.zones is None else ' in its zone'
+    if protect:
+        return f'where it is{inside} during any {protect:g} s'
+    k = privacy.adjacency
+    return f'where it is{inside} at any {"symbol" if k == 1 else f"{k} symbols"}'
+
+
 def protection(protect: float, privacy: Privacy) -> str:
     """Return what is protected of a visit of D seconds, in three sentences."""
     inside, same = (' in its zone', 'pass through the same zones at the same times, and ') if (

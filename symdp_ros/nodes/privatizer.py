@@ -19,7 +19,7 @@ from symdp_ros.files.resources import resolve_kept
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.maps.dead_ends import unreached
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.maps.reports import protection
+from symdp_ros.maps.reports import certainty, hidden
 from symdp_ros.maps.zones import zones_sentences
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.input_settings import InputSettings
@@ -49,14 +49,12 @@ if TYPE_CHECKING:
     from symdp_ros.maps.positions import Locator
 
 _PROTECTS = {
-    'message': 'sampling: message: one symbol out for each message in. ε protects which regions '
-               'they name, not how many messages there are nor when they come',
-    'change': 'sampling: change: one symbol out for each change of region. ε protects which '
-              'regions they are, not how many changes there are nor when: how long the robot '
-              'stays is visible',
-    'period': 'sampling: period: one symbol every {period:g} s, whatever comes in. The times '
-              'reveal nothing; one change of {period:g} s costs ε/k',
+    'message': 'sampling: message: ε covers which regions the messages name, not how many there are '
+               'nor when they come',
+    'change': 'sampling: change: ε covers which regions are entered, not how many nor when: how long '
+              'the robot stays is visible',
 }
+_LARGE = 8.0  # ε
 _ZONE_TOPIC = output_topic('private', 'zone')
 _QUEUE = 1000  # messages kept for slow and late readers
 
@@ -143,7 +141,7 @@ class Privatizer(ManagedNode):
         check_qos_overrides(self, 'subscription', self._input.name)
         self._check_topics()
         self._claim_topics()
-        self._log_settings(mechanism)
+        self._log_promise(chain, privacy)
         # Not the system's clock: it may be set back or ahead.
         self._live_clock = self.get_clock() if self._simulated() else Clock(
             clock_type=ClockType.STEADY_TIME)
@@ -191,7 +189,13 @@ class Privatizer(ManagedNode):
             + ('' if self._outer_node is None else
                f' in ROS domain {self._output_domain}, and nothing else there')
             + ('; waits for a publisher' if self._subscription and self._subscription.waits
-               else ''))
+               else '') + f' ({self._how()}). {self._to_check()}')
+
+    def _to_check(self):
+        """Return how an operator sees whether the regions are those of the map."""
+        if self._input.message_type is None or self._input.locator is not None:
+            return 'symdp check shows the map'
+        return f'symdp check MAP --topic {self._input.topic} shows whether its names are regions'
 
     def deactivate(self):
         if self._subscription is not None:
@@ -368,48 +372,45 @@ class Privatizer(ManagedNode):
         return {'message': EveryMessage, 'change': EveryChange}[sampling.rule](
             self._draw, drop_unknown=sampling.unknown_symbol == 'drop', waits=waits)
 
-    def _log_settings(self, mechanism):
-        log, chain, privacy = self.get_logger().info, mechanism.chain, mechanism.privacy
-        sampling = self.sampling_settings
-        log(f'chain {self.map_settings.path.name}: {len(chain)} states, {chain.edge_count} moves; '
-            f'ε = {privacy.epsilon:g}, k = {privacy.adjacency}, '
-            f'{self.mechanism_settings.text(chain)}. Of two words that differ in j symbols, one '
-            'makes an output at most '
-            f'e^(j·{float(privacy.epsilon_per_symbol):g}) times as likely as the other')
-        if missing := unreached(chain):
-            self.get_logger().warning(missing)
-        targets = mechanism.targets or mechanism.tables
-        if targets is not None and targets.radius is not None:
-            log(f'{mechanism.policy} targets: within {targets.radius} moves, '
-                f'{targets.nbytes / 1e6:,.0f} MB')
-        if sampling.protect:
-            log(protection(sampling.protect, privacy))
-        if sampling.reports > 1:
-            log(f'report_period: {sampling.reports} private regions for each symbol, one every '
-                f'{sampling.seconds:g} s')
-        if privacy.zones is not None:
-            self._log_zones(privacy.zones)
-        if sampling.moves:
-            log(f'a private symbol is within {sampling.moves} moves of the one before')
-        for delay in self._delay.values():
-            log(f'delay: each private region leaves {delay} later')
-        if self._input.locator is not None and not sampling.has_period:
-            self.get_logger().warning(
-                'input: pose without sampling: period: when a private region comes can show, by '
-                'some microseconds, that the robot is between two regions')
-        log(_PROTECTS[sampling.rule].format(period=sampling.period) + (
-            '; unknown_symbol: drop: silence shows that the region is unknown'
-            if sampling.unknown_symbol == 'drop' else ''))
-
-    def _log_zones(self, zones):
-        told, warning = zones_sentences(zones)
-        warn = self.get_logger().warning
-        self.get_logger().info(f'{told}. {_ZONE_TOPIC} has the zone')
-        if warning:
-            warn(warning)
-        if not self.sampling_settings.has_period:
+    def _log_promise(self, chain, privacy):
+        """Log what is hidden, and warn of what hides little."""
+        sampling, warn = self.sampling_settings, self.get_logger().warning
+        told, of_zones = ('', '') if privacy.zones is None else zones_sentences(privacy.zones)
+        self.get_logger().info(
+            f'hidden: {hidden(sampling.protect, privacy)}, with ε = {privacy.epsilon:g}: '
+            f'{certainty(privacy.epsilon)}' + (told and f'. {told}. {_ZONE_TOPIC} has the zone'))
+        for warning in (unreached(chain), of_zones, _PROTECTS.get(sampling.rule, '')):
+            if warning:
+                warn(warning)
+        if 0 < sampling.protect < 1:
+            warn(f'protect: {sampling.protect:g}: no visit of a second is hidden')
+        if privacy.epsilon > _LARGE:
+            warn(f'epsilon is {privacy.epsilon:g}: it hides next to nothing; values of use are below '
+                 f'{_LARGE:g}')
+        if privacy.zones is not None and not sampling.has_period:
             warn('zones with sampling: message: the number of messages since a zone was entered '
                  'can show which region it is; sampling: period does not')
+        if sampling.unknown_symbol == 'drop':
+            warn('unknown_symbol: drop: silence shows that the region is unknown')
+        if self._input.locator is not None and not sampling.has_period:
+            warn('input: pose without sampling: period: when a private region comes can show, by '
+                 'some microseconds, that the robot is between two regions')
+
+    def _how(self):
+        """Return in a few words how private regions are made."""
+        mechanism, sampling = self._word.mechanism, self.sampling_settings
+        chain, privacy = mechanism.chain, mechanism.privacy
+        targets = mechanism.targets or mechanism.tables
+        return '; '.join([
+            f'chain {self.map_settings.path.name}: {len(chain)} states, {chain.edge_count} moves',
+            f'k = {privacy.adjacency}, {self.mechanism_settings.text(chain)}',
+            *([f'targets within {targets.radius} moves, {targets.nbytes / 1e6:,.0f} MB']
+              if targets is not None and targets.radius is not None else []),
+            *([f'a symbol every {sampling.period:g} s, a private region every '
+               f'{sampling.seconds:g} s'] if sampling.has_period else [f'one for each '
+               f'{sampling.rule}']),
+            *([f'within {sampling.moves} moves of the one before'] if sampling.moves else []),
+            *[f'each leaves {delay} later' for delay in self._delay.values()]])
 
     def _on_message(self, message):
         region = self._input.read(message)
