@@ -33,6 +33,7 @@ tutorial
 robots
 parameters
 installing
+ros
 fleet
 isolation
 visits

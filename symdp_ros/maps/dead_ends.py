@@ -92,12 +92,11 @@ def unreached(chain: 'Chain') -> str:
         fresh = set(targets[offsets[here]:offsets[here + 1]]) - reached
         reached |= fresh
         left += fresh
-    missing = [state for i, state in enumerate(chain.states) if i not in reached]
+    missing = len(chain) - len(reached)
     return '' if not missing else (
-        f'no route from the initial state {printable(chain.initial_state)} reaches '
-        f'{some_states(missing)}: {counted(len(missing), "state")} of {len(chain)}, which no '
-        'private word ever holds. Choose another initial_state, or add the missing moves '
-        '(symdp check shows the map)')
+        f'no route from the initial state reaches {counted(missing, "state")} of {len(chain)}, which '
+        'no private word ever holds: choose another initial_state, or add the missing moves (symdp '
+        'check names them)')
 
 
 def counted(number: int, what: str) -> str:

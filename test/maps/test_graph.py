@@ -169,7 +169,7 @@ def test_states_that_no_route_reaches(graph):
     start = graph.initial_state or next(iter(rows))
     missing = [state for state in rows if state not in reached(rows, start)]
     said = unreached(Chain(rows, start))
-    assert (f'reaches {", ".join(missing)}: {len(missing)} state' in said) if missing else not said
+    assert (f'reaches {len(missing)} state' in said) if missing else not said
 
 
 def test_from_a_chain_of_all_moves_every_state_is_reached():

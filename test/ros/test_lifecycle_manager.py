@@ -143,7 +143,7 @@ def test_a_privatizer_is_configured_soon_whatever_is_chosen(world, more):
 
 def test_log_release_is_configured_soon(world, chain_file):
     started(world, chain_file)
-    run = world.runs[2]
+    run = world.runs[1]
     manager = Manager(world, ['log_release'])
     before = processor_time(run)
     assert manager.startup()
@@ -211,7 +211,6 @@ class Bond:
         self.sub.destroy()
         self._over.set()
         self._thread.join()
-        self.pub.publish(String(data=f'{self._text} ends'))
         self.pub.destroy()
 """
 
@@ -243,7 +242,7 @@ def test_a_node_that_a_manager_drives_keeps_a_bond_while_it_is_active(world, cha
             wait_until(lambda: heard[-2:] == [f'privatizer {number}'] * 2, 'heartbeats',
                        world.spin)
             assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
-            wait_until(lambda: heard[-1] == f'privatizer {number} ends', 'an end', world.spin)
+            wait_until(lambda: not world.node.count_publishers('/tb1/bond'), 'an end', world.spin)
             assert not [entity for entity in (*node.publishers, *node.subscriptions)
                         if entity.topic_name == '/tb1/bond']
             assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS

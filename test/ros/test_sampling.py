@@ -99,11 +99,15 @@ def test_period_gives_one_symbol_a_tick_of_the_node_clock(world, chain_file):
     time = SimulatedTime(world)
     publisher = world.publisher()
     send(publisher, 'a', 'c', 'b')  # the last known region counts
-    time.tick(private, 5)
+    ticks = 0
+    while private[-1:] != ['b'] and ticks < 20:  # ticks may come before the regions
+        time.tick(private)
+        ticks += 1
+    time.tick(private, 4)
     for _ in range(20):
         world.spin(0.01)
-    assert len(private) == 5
-    assert private[-4:] == ['b'] * 4  # held (the first tick may come before the region)
+    assert len(private) == ticks + 4
+    assert private[-5:] == ['b'] * 5  # held
 
 
 def test_a_clock_of_coarse_steps_loses_no_tick(world, chain_file):

@@ -11,7 +11,7 @@ import rclpy
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
-from symdp_ros.errors import printable
+from symdp_ros.errors import printable, SymdpError
 from symdp_ros.ros.guarded_node import LONGEST_SENTENCE
 from symdp_ros.ros.live.watchdog import ends_if_stuck
 from symdp_ros.ros.parameter_order import order_problems
@@ -93,9 +93,8 @@ def _make_and_spin(make_node, arguments, coroutines: bool) -> int:
     executor = SingleThreadedExecutor() if coroutines else _executor()
     executor.add_node(node)
     try:
-        problems = order_problems(node, arguments)
-        if problems:
-            node.get_logger().fatal(printable('; '.join(problems), LONGEST_SENTENCE))
+        if problems := _problems(node, arguments):
+            node.get_logger().fatal(printable(problems, LONGEST_SENTENCE))
             return 1
         if not node.autostart():
             return 0 if _stopping else 1
@@ -110,6 +109,14 @@ def _make_and_spin(make_node, arguments, coroutines: bool) -> int:
             executor.remove_node(node)
             node.destroy_node()
     return int(node.has_failed)
+
+
+def _problems(node, arguments) -> str:
+    """Return what is wrong with the arguments; '' if nothing is."""
+    try:
+        return '; '.join(order_problems(node, arguments))
+    except SymdpError as error:
+        return str(error)
 
 
 def spin_once(node, seconds: float) -> None:
