@@ -661,7 +661,7 @@ _NEEDS: dict[str, tuple[str, Callable[[Mapping[str, Any]], bool]]] = {
     'max_distance': ('input: pose', lambda values: values['input'] == 'pose'),
     'no_region': ('input: region', lambda values: values['input'] == 'region'),
     'output_template': ('outputs: [custom]', lambda values: 'custom' in values['outputs'])}
-_PRACTICALLY_SURE = 20.0  # ε
+_PRACTICALLY_SURE = 8.0  # ε
 
 
 def warnings_of(values: Mapping[str, Any], given: Collection[str]) -> list[str]:
@@ -677,5 +677,5 @@ def warnings_of(values: Mapping[str, Any], given: Collection[str]) -> list[str]:
     epsilon = values.get('epsilon') or 0.0
     if epsilon > _PRACTICALLY_SURE:
         sentences.append(f'epsilon is {epsilon:g}: others can be practically sure of the truth (e^'
-                         f'{epsilon:g} to 1); values of use are below 10')
+                         f'{epsilon:g} to 1); values of use are below {_PRACTICALLY_SURE:g}')
     return sentences

@@ -15,7 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 import json
 from math import ceil
+import os
 from random import Random
+import signal
 import sys
 from typing import Any
 
@@ -31,6 +33,7 @@ from symdp_ros.words.visit_rule import settled
 VISITS = (1, 2, 5, 10)  # times the visit that is hidden
 _RUNS = 120             # stays
 _BEFORE = 4             # symbols before a stay
+_LONGEST = 300          # seconds that a process takes for it; then it ends
 
 
 @dataclass(frozen=True)
@@ -106,4 +109,6 @@ def _draw(walker: OnlineMechanism, symbol: str, random: Random) -> Floats:
 
 
 if __name__ == '__main__':
+    os.nice(19)
+    signal.alarm(_LONGEST)
     json.dump(asdict(remaining(json.load(sys.stdin))), sys.stdout)

@@ -79,6 +79,8 @@ class HostedPrivatizer(Privatizer):
         use.
     """
 
+    tells_what_remains = False  # fifty at once would take long
+
     def __init__(self, robot: Robot, choices: '_Choices',
                  on_failure: 'Callable[[HostedPrivatizer], None]', **kwargs):
         self._choices, self._on_failure = choices, on_failure

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What `--help` of each node prints; needs no ROS."""
+from collections.abc import Iterator, Sequence
 import textwrap
 
 from symdp_ros.options import Option, PARAMETERS, TOPICS, USE_SIM_TIME
@@ -22,10 +23,24 @@ _ABOUT = {
              'is enough.\nThe service ~/reload (std_srvs/srv/Trigger) reads the file again; it '
              'reports on /diagnostics.',
 }
+#: Title → parameters, in this order; the first have none.
+_SECTIONS = (
+    ('', ('chain_file', 'initial_state', 'protect', 'epsilon', 'stay', 'log_dir', 'release_dir',
+          'ledger_file', 'subject')),
+    ('what comes in', ('input', 'message_type', 'field', 'where', 'symbol_map', 'no_region',
+                       'unknown_symbol', 'regions_file', 'hysteresis', 'max_distance',
+                       'level_field', 'map_frame', 'base_frame', 'input_timeout')),
+    ('what goes out', ('outputs', 'output_type', 'output_template', 'top', 'zones_file',
+                       'output_domain')),
+    ('which map', ('self_loops', 'graph', 'level', 'prune')),
+    ('how it is hidden, where protect does not say it', (
+        'adjacency', 'sampling', 'period', 'report_period', 'moves', 'delay', 'policy', 'mechanism',
+        'base', 'trust')),
+)
 #: Name of each node → arguments of an example.
 _EXAMPLES = {
-    'privatizer': f'{_CHAIN} -p epsilon:=2.0',
-    'log_release': f'{_CHAIN} -p epsilon:=2.0 -p log_dir:=logs -p release_dir:=releases '
+    'privatizer': f'{_CHAIN} -p protect:=30.0 -p epsilon:=2.0',
+    'log_release': f'{_CHAIN} -p protect:=30.0 -p epsilon:=2.0 -p log_dir:=logs -p release_dir:=releases '
                    '-p ledger_file:=ledger -p subject:=robot_1',
     'patrol': f'{_CHAIN} -p period:=0.5',
     'fleet': '-p fleet:=fleet.yaml',
@@ -36,14 +51,25 @@ def help_of(node: str) -> str:
     """Return the text for a node of `options.PARAMETERS`."""
     run = f'  ros2 run symdp_ros {node} --ros-args'
     topics = [line for topic in TOPICS[node] for line in _entry(topic.name, topic.meaning)]
-    parameters = [line for option in (*PARAMETERS[node], USE_SIM_TIME)
-                  for line in _entry(_heading(option), option.description)]
+    parameters = [line for title, options in _sections(node) for line in (
+        *([f'{title}:'] if title else []), *(line for option in options for line in _entry(
+            _heading(option), option.description)), '')]
     return '\n'.join([
         f'{node}: {_ABOUT[node]}', '',
         'usage:', f'{run} -p NAME:=VALUE -r TOPIC:=NEW_NAME', f'{run} --params-file FILE', '',
         *(['topics:', *topics, ''] if topics else []),
-        'parameters, fixed when the node starts:', *parameters, '',
+        'parameters, fixed when the node starts:', *parameters,
         'example:', f'{run} {_EXAMPLES[node]}'])
+
+
+def _sections(node: str) -> Iterator[tuple[str, Sequence[Option]]]:
+    """Yield a title, and the parameters under it; first those that are mostly given."""
+    left = {option.name: option for option in (*PARAMETERS[node], USE_SIM_TIME)}
+    for title, names in _SECTIONS:
+        found = [left.pop(name) for name in names if name in left]
+        if found:
+            yield title, found
+    yield 'other parameters', [*left.values()]
 
 
 def _heading(option: Option) -> str:

@@ -6,6 +6,7 @@ if __name__ == '__main__':  # before the imports, which are slow
     raise SystemExit(run_program('privatizer'))
 
 from collections.abc import Hashable, Mapping, MutableMapping
+from contextlib import suppress
 from dataclasses import replace
 import os
 from pathlib import Path
@@ -31,6 +32,7 @@ from symdp_ros.ros.graph.topic_claim import TopicClaim
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live.live_diagnostics import LiveDiagnostics, public_settings
 from symdp_ros.ros.live.live_input import LiveInput
+from symdp_ros.ros.live.remaining_report import RemainingReport
 from symdp_ros.ros.live.ticks import SimulatedTicks, SteadyTicks
 from symdp_ros.ros.outputs import check_topics, OfMap, Outputs, read_for_outputs
 from symdp_ros.ros.outputs.publication import latched
@@ -54,7 +56,6 @@ _PROTECTS = {
     'change': 'sampling: change: ε covers which regions are entered, not how many nor when: how long '
               'the robot stays is visible',
 }
-_LARGE = 8.0  # ε
 _ZONE_TOPIC = output_topic('private', 'zone')
 _QUEUE = 1000  # messages kept for slow and late readers
 
@@ -101,6 +102,9 @@ class Privatizer(ManagedNode):
     :param random: for tests, an object with `getrandbits`.
     """
 
+    #: Whether it has computed, and logs, what others still see.
+    tells_what_remains = True
+
     def __init__(self, *, memories: LiveMemories | None = None, random=None, **kwargs):
         super().__init__('privatizer', **kwargs)
         self._random = random
@@ -108,7 +112,7 @@ class Privatizer(ManagedNode):
         self._memories = LiveMemories() if memories is None else memories
         self._word = self._sampling = None  # kept over a cleanup
         self._input = self._outputs = self._diagnostics = self._zones = None
-        self._outer_node = self._subscription = self._ticks = None
+        self._outer_node = self._subscription = self._ticks = self._remaining = None
 
     def prepare(self) -> 'tuple[LiveChoice, Locator | None, OfMap]':
         """Read the map, choose what draws, and make it; find out where the regions are."""
@@ -190,6 +194,15 @@ class Privatizer(ManagedNode):
                f' in ROS domain {self._output_domain}, and nothing else there')
             + ('; waits for a publisher' if self._subscription and self._subscription.waits
                else '') + f' ({self._how()}). {self._to_check()}')
+
+        if self.tells_what_remains and self.sampling_settings.protect and not self._remaining:
+            with suppress(OSError):  # there is no room for another process
+                self._remaining = RemainingReport(self, self.settings)
+
+    def stop(self):
+        super().stop()
+        if self._remaining is not None:
+            self._remaining.end()
 
     def _to_check(self):
         """Return how an operator sees whether the regions are those of the map."""
@@ -384,9 +397,6 @@ class Privatizer(ManagedNode):
                 warn(warning)
         if 0 < sampling.protect < 1:
             warn(f'protect: {sampling.protect:g}: no visit of a second is hidden')
-        if privacy.epsilon > _LARGE:
-            warn(f'epsilon is {privacy.epsilon:g}: it hides next to nothing; values of use are below '
-                 f'{_LARGE:g}')
         if privacy.zones is not None and not sampling.has_period:
             warn('zones with sampling: message: the number of messages since a zone was entered '
                  'can show which region it is; sampling: period does not')
