@@ -25,8 +25,11 @@ _ABOUT = {
 }
 #: Title → parameters, in this order; the first have none.
 _SECTIONS = (
-    ('', ('chain_file', 'initial_state', 'protect', 'epsilon', 'stay', 'log_dir', 'release_dir',
-          'ledger_file', 'subject')),
+    ('', ('chain_file', 'initial_state', 'protect', 'epsilon', 'stay')),
+    ('logs', ('log_dir', 'release_dir', 'topic', 'stamp_key', 'symbol_key', 'allow_unknown',
+              'format', 'keep_names', 'keep', 'keep_anyway', 'coarse_stamps')),
+    ('restarts and budgets', ('state_file', 'ledger_file', 'subject', 'budget', 'subject_budget',
+                              'accounting', 'delta')),
     ('what comes in', ('input', 'message_type', 'field', 'where', 'symbol_map', 'no_region',
                        'unknown_symbol', 'regions_file', 'hysteresis', 'max_distance',
                        'level_field', 'map_frame', 'base_frame', 'input_timeout')),

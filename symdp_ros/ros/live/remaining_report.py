@@ -28,7 +28,8 @@ class RemainingReport:
         self._process = subprocess.Popen(
             [sys.executable, '-m', 'symdp_ros.analysis.remaining'], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        assert self._process.stdin is not None
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._output = self._process.stdout
         self._process.stdin.write(json.dumps(dict(values)).encode())
         self._process.stdin.close()
         self._timer = node.create_timer(_LOOKS, self._look,
@@ -41,12 +42,12 @@ class RemainingReport:
             self._timer = None
             self._process.kill()
             self._process.wait()
-            self._process.stdout.close()
+            self._output.close()
 
     def _look(self):
         if self._timer is None or self._process.poll() is None:
             return
-        text, status = self._process.stdout.read(), self._process.returncode
+        text, status = self._output.read(), self._process.returncode
         self.end()
         if status == 0:
             self._node.get_logger().info(remains(self._protect, json.loads(text)))
