@@ -119,12 +119,8 @@ k = 1, with staying. *In the zone*: the share of reports that lie in the zone of
 The promises differ, too: planar Laplace hides one report, and places that are far from each other
 less. In zones, ε hides any place of the zone from any other, in one report of the whole route, and
 the moment of each change of zone is told.
-
-Each map, at ε = {shown:g} in zones:
-
-{maps}
 """
-_SHOWN_AT = 1
+_SHOWN_AT = 1  # of _EPSILONS; the table shows it and that before it
 _ERROR, _MOVES, _METRES, _INSIDE = range(4)
 _HEAD = ('metres off', 'moves off', 'wrong', 'in the zone')
 
@@ -135,11 +131,7 @@ def page(numbers: dict[str, Any]) -> str:
     return _PAGE.format(
         length=numbers['length'], size=numbers['size'], walks=numbers['walks'],
         zones=', '.join(f'{zones[name]} on {name}' for name in names), means=_means(numbers),
-        summary=_summary(numbers), shown=_EPSILONS[_SHOWN_AT],
-        maps=table(('map', 'success', 'mechanism', *_HEAD), [
-            (name, f'{success:.0%}', LABELS[key], *_cells(values)) for name in names
-            for success, each in compared(numbers, name)[_SHOWN_AT:_SHOWN_AT + 1]
-            for key, values in each.items()]))
+        summary=_summary(numbers))
 
 
 def mean(numbers: dict[str, Any], number: int) -> tuple[float, dict[str, list[float]]]:
@@ -157,7 +149,7 @@ def _cells(found: list[float]) -> tuple[str, ...]:
 
 def _means(numbers: dict[str, Any]) -> str:
     parts = []
-    for number, epsilon in enumerate(_EPSILONS):
+    for number, epsilon in enumerate(_EPSILONS[:_SHOWN_AT + 1]):
         success, found = mean(numbers, number)
         keys = [key for key in LABELS if key != 'alone' or number == 0]
         parts.append(table((f'ε = {epsilon:g} in zones: success {success:.0%}', *_HEAD), [
