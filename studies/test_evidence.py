@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """docs/evidence/index.md says what the other pages say."""
+import json
 from pathlib import Path
 import re
 
 import pytest
+from studies import gains
 
 DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
 TEXT = {name: (DOCS / f'{name}.md').read_text(encoding='utf-8')
@@ -40,6 +42,12 @@ def test_numbers_of_the_gains(name, column, shown):
     cells = [line.strip('| ').split(' | ') for line in TEXT['gains'].splitlines()
              if line.startswith(f'| {name} |')]
     assert cells[0][column] == shown and shown in TEXT['index']
+
+
+def test_the_page_of_gains_is_made_from_its_numbers():
+    found = json.loads((DOCS / 'gains.json').read_text(encoding='utf-8'))
+    assert gains.page(found) == TEXT['gains']
+    assert TEXT['gains'].count('**not met**') == sum(not row['met'] for row in found) > 0
 
 
 def test_moves_that_the_map_allows():

@@ -121,8 +121,8 @@ less. In zones, ε hides any place of the zone from any other, in one report of 
 the moment of each change of zone is told.
 """
 _SHOWN_AT = 1  # of _EPSILONS; the table shows it and that before it
-_ERROR, _MOVES, _METRES, _INSIDE = range(4)
-_HEAD = ('metres off', 'moves off', 'wrong', 'in the zone')
+_ERROR, _, _METRES, _INSIDE = range(4)
+_HEAD = ('metres off', 'wrong', 'in the zone')
 
 
 def page(numbers: dict[str, Any]) -> str:
@@ -143,8 +143,7 @@ def mean(numbers: dict[str, Any], number: int) -> tuple[float, dict[str, list[fl
 
 
 def _cells(found: list[float]) -> tuple[str, ...]:
-    return (f'{found[_METRES]:.2f}', f'{found[_MOVES]:.2f}', f'{found[_ERROR]:.1%}',
-            f'{found[_INSIDE]:.0%}')
+    return f'{found[_METRES]:.2f}', f'{found[_ERROR]:.1%}', f'{found[_INSIDE]:.0%}'
 
 
 def _means(numbers: dict[str, Any]) -> str:

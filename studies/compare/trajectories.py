@@ -234,8 +234,7 @@ On the check-ins, those of ours that keep to the map are farther off than TraCS 
 most true moves are not on the map, so the private routes make detours. There, only ours without a
 map is as close.
 
-Their mechanisms know no map, and were not made for one: they cannot keep to it.
-The walks are drawn from the probabilities that our mechanisms are given, which favours ours; the
+Their mechanisms know no map, and were not made for one. The walks are drawn from the probabilities that our mechanisms are given, which favours ours; the
 check-ins are theirs, and {truth:.0%} of their moves are on the map. A trajectory of one place is
 nearly exact under most of these ε, which makes all means smaller. There are {count} trajectories
 of each kind.
@@ -276,18 +275,17 @@ def summary(rows: dict[tuple[str, str, int], dict[str, Any]]) -> str:
     """Return for each input and ε which is closer, the best of theirs or the best of ours."""
     sentences = []
     for kind, text in INPUTS.items():
-        parts = []
+        found: dict[str, list[str]] = {}
         for per_place in PER_PLACE:
             epsilon = per_place * LENGTH
-            (best, one), (ours, other) = (
-                min(((name, rows[kind, key, epsilon]) for name, key in names.items()),
-                    key=lambda found: found[1]['off']) for names in (THEIRS, OURS))
+            one, other = (min((rows[kind, key, epsilon] for key in names.values()),
+                              key=lambda row: row['off']) for names in (THEIRS, OURS))
             sure = 2 * np.hypot(one['deviation'], other['deviation'])
             apart = one['off'] - other['off']
             verdict = 'neither' if abs(apart) < sure else 'ours' if apart > 0 else 'theirs'
-            parts.append(f'at ε = {epsilon} {verdict} ({best} {one["off"]:.4f}; {ours} '
-                         f'{other["off"]:.4f})')
-        sentences.append(f'- On {text}: {"; ".join(parts)}.')
+            found.setdefault(verdict, []).append(f'{epsilon}')
+        sentences.append(f'- On {text}: ' + '; '.join(
+            f'{verdict} at ε = {", ".join(at)}' for verdict, at in found.items()) + '.')
     return '\n'.join(sentences)
 
 

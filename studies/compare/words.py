@@ -324,7 +324,7 @@ of their range). Less is better:
 """
 _AT = {1: 2.0, 10: 4.0, 30: 8.0}  # the ε of tables of one ε, by k
 _SHOWN = {1: (1.0, 2.0, 4.0), 10: (2.0, 8.0), 30: (2.0, 8.0)}  # ε of the table of means, by k
-_NOT_SHOWN = 'nearest', 'guided', 'decoded'  # in the table of means: each is close to another row
+_NOT_SHOWN = 'nearest', 'guided', 'decoded'  # in tables: each is close to another row
 _SUCCESSES = {1: (0.3, 0.5, 0.8), 10: (0.3, 0.45), 30: (0.4,)}  # by k
 _OTHERS = tuple(key for key, mechanism in MECHANISMS.items() if not mechanism.ours)
 _OURS = tuple(key for key, mechanism in MECHANISMS.items() if mechanism.ours)
@@ -376,6 +376,10 @@ def _at(numbers: dict[str, Any], k: int) -> float:
     return min(_epsilons(numbers), key=lambda epsilon: abs(epsilon - _AT[k]))
 
 
+def _shown() -> list[tuple[str, Mechanism]]:
+    return [(key, mechanism) for key, mechanism in MECHANISMS.items() if key not in _NOT_SHOWN]
+
+
 def _means(numbers: dict[str, Any]) -> str:
     """Return a table of errors and successes of the adversary, means over all maps."""
     measured = _epsilons(numbers)
@@ -383,7 +387,7 @@ def _means(numbers: dict[str, Any]) -> str:
              if epsilon in measured]
     lines = [(m.label, *(f'{mean(numbers, key, *at):.3f}, {mean(numbers, key, *at, SUCCESS):.0%}'
                          for at in cells))
-             for key, m in MECHANISMS.items() if key not in _NOT_SHOWN]
+             for key, m in _shown()]
     lines.append(('*floor (k > 1: at equal spending)*', *(
         f'{_floor(numbers, *at):.3f}' for at in cells)))
     lines.append(('*without any output*', *(f'{_before(numbers, *at):.0%}' for at in cells)))
@@ -503,7 +507,7 @@ the time."""
 def _equal(numbers: dict[str, Any]) -> str:
     cells = [(k, success) for k, some in _SUCCESSES.items() for success in some]
     lines = []
-    for key, mechanism in MECHANISMS.items():
+    for key, mechanism in _shown():
         errors = [_error_at(numbers, key, *cell) for cell in cells]
         lines.append((mechanism.label, *('–' if error is None else f'{error:.3f}'
                                          for error in errors)))
@@ -521,7 +525,7 @@ def _distance(numbers: dict[str, Any]) -> str:
     cells = [(k, _at(numbers, k)) for k in LENGTHS]
     lines = [(mechanism.label, *(f'{mean(numbers, key, k, epsilon, METRES):.2f}'
                                  for k, epsilon in cells))
-             for key, mechanism in MECHANISMS.items()]
+             for key, mechanism in _shown()]
     return ('How many metres a private symbol is from the true one, on average, on the maps whose '
             'places are known. Simulated.\n\n' + table(
                 ('', *(f'k = {k}, ε = {epsilon:g}' for k, epsilon in cells)), lines))
@@ -531,5 +535,5 @@ def _habits(numbers: dict[str, Any]) -> str:
     epsilon = _habit_epsilon(numbers)
     lines = [(mechanism.label, *(f'{_habit_error(numbers, key, epsilon, right):.3f}'
                                  for right in (True, False)))
-             for key, mechanism in MECHANISMS.items()]
+             for key, mechanism in _shown()]
     return table(('', 'right', 'wrong'), lines)
