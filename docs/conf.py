@@ -56,6 +56,7 @@ evidence/coordination
 evidence/tables
 evidence/experiments/index
 evidence/benchmarks
+evidence/long-runs
 ```
 ```{toctree}
 :hidden:

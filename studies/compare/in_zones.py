@@ -101,14 +101,14 @@ def compared(numbers: dict[str, Any], name: str) -> list[tuple[float, dict[str, 
 _PAGE = """\
 With [zones](../zones.md) the zone is told exactly, and ε hides the place inside it. Two other ways
 to hide the room: tell the zone alone, which stands for the place in its middle; or planar Laplace
-noise, out of which any place of the map can come. All are live, as in the section before, and the
-adversary is the same: it knows P, the mechanism, all zones and all {length} reports. At ε = 0 ours
-tell the zones and nothing more, so the adversary succeeds as often as with the zone alone; what is
+noise, out of which any place of the map can come. All are live, and the adversary is that of the
+section before; it knows the zones, too. At ε = 0 ours tell the zones and nothing more; what is
 reported is then a route that the map allows, and the zone alone is none. The others are taken
 where the adversary succeeds as often as with ours.
 
-Zones: `symdp zones MAP --size {size}`: {zones}. {walks} walks of {length} symbols on each map,
-k = 1, with staying. *In the zone*: the share of reports that lie in the zone of the true place.
+Zones: `symdp zones MAP --size {size}`: {zones} on the maps of that section. {walks} walks of
+{length} symbols on each map, k = 1, with staying. *In the zone*: the share of reports that lie in the
+zone of the true place.
 
 {means}
 
@@ -130,7 +130,7 @@ def page(numbers: dict[str, Any]) -> str:
     names, zones = numbers['maps'], numbers['zones']
     return _PAGE.format(
         length=numbers['length'], size=numbers['size'], walks=numbers['walks'],
-        zones=', '.join(f'{zones[name]} on {name}' for name in names), means=_means(numbers),
+        zones=', '.join(str(zones[name]) for name in names), means=_means(numbers),
         summary=_summary(numbers))
 
 

@@ -214,8 +214,7 @@ to {last}, of up to {longest} symbols, {single:.0%} of them of one symbol) and t
 their experiment. Each mechanism spends ε/n on each of n places. *Off* is their measure: the mean
 distance between true and private places, in degrees. The map is public: a move leads to one of the
 {neighbours} nearest places, or back from there, or stays ({places:,} places, {moves:,} moves).
-*Allowed* is the share of private moves that the map has, and *right* that of places that are the
-true ones.
+*Allowed* is the share of private moves that the map has.
 
 {tables}
 
@@ -258,11 +257,10 @@ def page(found: dict[str, Any]) -> str:
         for name, key in names.items():
             cells = [rows[kind, key, epsilon] for epsilon in epsilons]
             lines.append((f'{name}{"" if name in THEIRS else " (ours)"}',
-                          *(f'{c["off"]:.4f}, {c["allowed"]:.0%}, {c["right"]:.0%}'
-                            for c in cells)))
+                          *(f'{c["off"]:.4f}, {c["allowed"]:.0%}' for c in cells)))
         tables.append(
             f'On {text} ({found["truth"][kind]:.0%} of the true moves are on the map). Each cell: '
-            'off, allowed, right.\n\n'
+            'off, allowed.\n\n'
             + table(['', *(f'ε = {epsilon}' for epsilon in epsilons)], lines))
     return _PAGE.format(
         longest=found['longest'], single=found['single'], last=SLICE.start + found['count'] - 1,

@@ -301,15 +301,13 @@ Shares of wrong symbols, means over all maps; ε holds either way.
 
 ![Wrong symbols beside the adversary's success](comparison-adversary.svg)
 
-*Means over all maps, a point for each ε. Lower: fewer errors. Further left: more private. For one
-symbol all lie nearly on one line: who errs less also tells more. For a visit, those that know how
-robots move lie below it: what they take from the map tells nothing about this robot.*
+*Means over all maps, a point for each ε. Lower: fewer errors. Further left: more private. For a visit,
+those that know how robots move lie lower: what they take from the map tells nothing about this robot.*
 
 The adversary knows the chain, P, the mechanism and ε, sees all outputs, and guesses where the
 robot is at each time. For mechanisms that draw symbol by symbol, its success is exact; where
-routes are matched, it even sees the symbols that were drawn. For exponential and
-permute-and-flip, the success is that of an attack that takes the normaliser as constant. A better
-attack may succeed more often.
+routes are matched, it even sees the symbols that were drawn. For exponential and permute-and-flip,
+it takes the normaliser as constant: a better attack may succeed more often.
 
 {adversary}
 
@@ -318,9 +316,6 @@ of their range). Less is better:
 
 {equal}
 
-### Distance
-
-{distance}
 """
 _AT = {1: 2.0, 10: 4.0, 30: 8.0}  # the ε of tables of one ε, by k
 _SHOWN = {1: (1.0, 2.0, 4.0), 10: (2.0, 8.0), 30: (2.0, 8.0)}  # ε of the table of means, by k
@@ -340,7 +335,7 @@ def page(numbers: dict[str, Any]) -> str:
         walks=numbers['walks'], counted=counted, maps=len(numbers['maps']), lengths=lengths,
         most_error=max(spread), usual_error=float(np.median(spread)), means=_means(numbers),
         losses=_losses(numbers), equal=_equal(numbers), adversary=_adversary(numbers),
-        distance=_distance(numbers), habit=HABIT, habit_walks=numbers['habit_walks'],
+        habit=HABIT, habit_walks=numbers['habit_walks'],
         habit_epsilon=_habit_epsilon(numbers), habits=_habits(numbers))
 
 
@@ -519,16 +514,6 @@ def _error_at(numbers: dict[str, Any], key: str, k: int, success: float) -> floa
     x, y = zip(*sorted((mean(numbers, key, k, epsilon, SUCCESS), mean(numbers, key, k, epsilon))
                        for epsilon in _epsilons(numbers)), strict=True)
     return float(np.interp(success, x, y)) if x[0] <= success <= x[-1] else None
-
-
-def _distance(numbers: dict[str, Any]) -> str:
-    cells = [(k, _at(numbers, k)) for k in LENGTHS]
-    lines = [(mechanism.label, *(f'{mean(numbers, key, k, epsilon, METRES):.2f}'
-                                 for k, epsilon in cells))
-             for key, mechanism in _shown()]
-    return ('How many metres a private symbol is from the true one, on average, on the maps whose '
-            'places are known. Simulated.\n\n' + table(
-                ('', *(f'k = {k}, ε = {epsilon:g}' for k, epsilon in cells)), lines))
 
 
 def _habits(numbers: dict[str, Any]) -> str:
