@@ -40,6 +40,8 @@ zones
 privacy
 why-not
 logs
+log-release
+ledger
 archives
 maps
 python
