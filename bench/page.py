@@ -39,11 +39,11 @@ _SCALING = """
 *Both axes are logarithmic. A word ten times as long takes ten times the time; more states hardly
 add any, once a word cannot reach them. The exact automaton grows far faster: it is the reference.*
 
-Each point is the time for one whole word, the median of three rounds. *Exponential* and *online* are
-our mechanisms, *mat-vecs* the n sparse matrix-vector products alone, *automaton* the exact
-reference. Left: random words on an invented town. Middle: square grids, words of 100 and (dashed) of
-14 symbols from the middle. Right: 1,000 states with as many random successors each, words of 1,000
-symbols.
+Each point is the time for one whole word, the median of three rounds. *Exponential* and *online*
+are our mechanisms, *mat-vecs* the n sparse matrix-vector products alone, *automaton* the exact
+reference. Left: random words on an invented town. Middle: square grids, words of 100 and (dashed)
+of 14 symbols from the middle. Right: 1,000 states with as many random successors each, words of
+1,000 symbols.
 """
 
 

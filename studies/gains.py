@@ -50,22 +50,21 @@ of time) that is wrong. Errors of the exponential mechanism and of the policies 
 `planned` are exact for each walk, those of `adaptive` and of visits are simulated. The ratio is
 that of the first error to the second.
 
-*The worst of all maps*: of those where not all states can follow all; there, counting may use twice
-the exponent. *Nothing known*: the map names no probabilities, and six public models take their place
-([python.md](../python.md#how-the-robot-moves)). A robot *wanders* that makes all moves equally
-often.
-Rows that speak of it have words of {long} symbols and {many} walks, rows that speak of the policy
-adaptive {short} and {many}.
+*The worst of all maps*: of those where not all states can follow all; there, counting may use
+twice the exponent. *Nothing known*: the map names no probabilities, and six public models take
+their place ([python.md](../python.md#how-the-robot-moves)). A robot *wanders* that makes all moves
+equally often. Rows that speak of it have words of {long} symbols and {many} walks, rows that speak
+of the policy adaptive {short} and {many}.
 
 {table}
 """
 
 
 #: Rows that met their goal and have one of these are in the JSON alone.
-_LEFT_OUT = ('on lcas_', 'on nav2/route_', 'on patrolling_', 'on rmf/', 'on strands/', 'delay 10',
-             'stay 0.9,', 'stay 0.995', 'habit, ε = 1', 'habit, ε = 3', 'wanders, base: chain, ε = 1',
-             'wanders, base: chain, ε = 3', '; base: chain, ε = 3', 'delay 0, ε = 3',
-             'delay 3, ε = 3')
+_LEFT_OUT = (
+    'on lcas_', 'on nav2/route_', 'on patrolling_', 'on rmf/', 'on strands/', 'delay 10',
+    'stay 0.9,', 'stay 0.995', 'habit, ε = 1', 'habit, ε = 3', 'wanders, base: chain, ε = 1',
+    'wanders, base: chain, ε = 3', '; base: chain, ε = 3', 'delay 0, ε = 3', 'delay 3, ε = 3')
 
 
 class Row(NamedTuple):

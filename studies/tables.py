@@ -143,7 +143,6 @@ def page() -> str:
             error.standard_error for row in found.values() for error in row.values()))
 
 
-
 def main(path) -> None:
     """Write the page."""
     Path(path).write_text(page(), encoding='utf-8')

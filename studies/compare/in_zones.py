@@ -107,8 +107,8 @@ reported is then a route that the map allows, and the zone alone is none. The ot
 where the adversary succeeds as often as with ours.
 
 Zones: `symdp zones MAP --size {size}`: {zones} on the maps of that section. {walks} walks of
-{length} symbols on each map, k = 1, with staying. *In the zone*: the share of reports that lie in the
-zone of the true place.
+{length} symbols on each map, k = 1, with staying. *In the zone*: the share of reports that lie in
+the zone of the true place.
 
 {means}
 

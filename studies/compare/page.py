@@ -10,8 +10,8 @@ _PAGE = """\
 
 This page compares our mechanisms with others for trajectories. `make compare` measures all of them
 and writes this page again (`QUICK=1`: a small run into build/). The numbers of each map, ε and
-mechanism, also in moves and metres, are in [comparison.json](comparison.json). All seeds are public and fixed,
-except those of the audit at the end.{note}
+mechanism, also in moves and metres, are in [comparison.json](comparison.json). All seeds are
+public and fixed, except those of the audit at the end.{note}
 
 {short}{sections}
 """

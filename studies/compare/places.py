@@ -137,9 +137,9 @@ given all reports so far (δ = {delta:g}): at most e^ε | Xiao, Xiong 2015 (PIM)
 however far apart the places are | ours |
 
 All are written from the papers, in `studies/compare/location.py`, and mapped to the nearest state;
-noise in the plane is drawn from {draws} fixed points of equal weight, so rare outcomes are rounded.
-{walks} walks on each of {count} maps (δ-location set: {few}), with staying. Values between the
-measured ε are interpolated.
+noise in the plane is drawn from {draws} fixed points of equal weight, so rare outcomes are
+rounded. {walks} walks on each of {count} maps (δ-location set: {few}), with staying. Values
+between the measured ε are interpolated.
 
 ![Distance beside the success of the adversary](comparison-places.svg)
 

@@ -233,10 +233,10 @@ On the check-ins, those of ours that keep to the map are farther off than TraCS 
 most true moves are not on the map, so the private routes make detours. There, only ours without a
 map is as close.
 
-Their mechanisms know no map, and were not made for one. The walks are drawn from the probabilities that our mechanisms are given, which favours ours; the
-check-ins are theirs, and {truth:.0%} of their moves are on the map. A trajectory of one place is
-nearly exact under most of these ε, which makes all means smaller. There are {count} trajectories
-of each kind.
+Their mechanisms know no map, and were not made for one. The walks are drawn from the probabilities
+that our mechanisms are given, which favours ours; the check-ins are theirs, and {truth:.0%} of
+their moves are on the map. A trajectory of one place is nearly exact under most of these ε, which
+makes all means smaller. There are {count} trajectories of each kind.
 
 **Read in their code**, which is measured as it is: trajectories are sorted by coordinates, not by
 time. The k-ary response in ATP keeps the true sector with probability 1 − 1/(N − 1 + e^ε). With

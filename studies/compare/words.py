@@ -290,10 +290,10 @@ The share of wrong symbols, and how often the adversary (below) is right; means 
 
 ### When P is wrong
 
-Planned, adaptive, base: chain and the likeliest route use P. Here P has a habit, one move
-of probability {habit:g} from each state (k = 1, ε = {habit_epsilon:g}, {habit_walks} walks on each
-map). *Right*: the robot has this habit. *Wrong*: it has none, and all its moves are equally likely.
-Shares of wrong symbols, means over all maps; ε holds either way.
+Planned, adaptive, base: chain and the likeliest route use P. Here P has a habit, one move of
+probability {habit:g} from each state (k = 1, ε = {habit_epsilon:g}, {habit_walks} walks on each
+map). *Right*: the robot has this habit. *Wrong*: it has none, and all its moves are equally
+likely. Shares of wrong symbols, means over all maps; ε holds either way.
 
 {habits}
 
@@ -301,8 +301,9 @@ Shares of wrong symbols, means over all maps; ε holds either way.
 
 ![Wrong symbols beside the adversary's success](comparison-adversary.svg)
 
-*Means over all maps, a point for each ε. Lower: fewer errors. Further left: more private. For a visit,
-those that know how robots move lie lower: what they take from the map tells nothing about this robot.*
+*Means over all maps, a point for each ε. Lower: fewer errors. Further left: more private. For a
+visit, those that know how robots move lie lower: what they take from the map tells nothing about
+this robot.*
 
 The adversary knows the chain, P, the mechanism and ε, sees all outputs, and guesses where the
 robot is at each time. For mechanisms that draw symbol by symbol, its success is exact; where

@@ -66,9 +66,9 @@ policy and ε are in [coordination.json](coordination.json), most with a standar
 ![Idleness against the intruder's success](coordination.svg)
 
 *The corner down left is better: places are visited often, and the intruder rarely succeeds. No
-curve goes there: without a hedge, less ε takes a curve up; with one, up and left, to "nothing heard".
-So choose ε for the patrol, and do not count on it against an intruder. Means over {map_count} maps
-and three strategies; numbers at the points are ε.*
+curve goes there: without a hedge, less ε takes a curve up; with one, up and left, to "nothing
+heard". So choose ε for the patrol, and do not count on it against an intruder. Means over
+{map_count} maps and three strategies; numbers at the points are ε.*
 
 {lessons}
 
@@ -79,9 +79,10 @@ and three strategies; numbers at the points are ε.*
 - **Robots:** {robots}, which start at different vertices. All move at the same time; each is held
   up (stays) with probability {delay:g}. A robot knows its own place truly, always.
 - **Strategies:** *Conscientious Reactive* goes to the neighbour that has been idle longest. *SEBS*
-  (Portugal and Rocha 2013; as in `davidbsp/patrolling_sim`, G1 = {fewest:g}, G2 = 4·vertices/robots)
-  also avoids where others intend to go. The *auction*, which each robot holds by itself, sells the
-  vertices to the highest bid, idleness less {near:g} for each step of distance.
+  (Portugal and Rocha 2013; as in `davidbsp/patrolling_sim`, G1 = {fewest:g}, G2 =
+  4·vertices/robots) also avoids where others intend to go. The *auction*, which each robot holds
+  by itself, sells the vertices to the highest bid, idleness less {near:g} for each step of
+  distance.
 - **Heard of the others, once each step:** (a) the true places (SEBS: and intentions), (b) the
   private symbols, (c) nothing. Intentions are never told in (b), as they are the next place: SEBS
   expects them by the chain.

@@ -24,11 +24,12 @@ _PAGE = """\
 # How far from the optimum
 
 Is a private route as good as it can be, or would a better mechanism err less at the same ε? This
-page compares our mechanisms with bounds that no mechanism can beat, whatever it computes.
-`make optimum` makes this page again, in about {minutes} minutes on two cores. The numbers of all
-chains, lengths, ε and maps are in [optimum.json](optimum.json). The *error* is the expected share
-of wrong symbols, for robots that move by the chain's P. Our mechanisms know P on the tiny chains;
-on real maps they take it for one of several models. ε and k are what the [promise](../privacy.md) speaks of.
+page compares our mechanisms with bounds that no mechanism can beat, whatever it computes. `make
+optimum` makes this page again, in about {minutes} minutes on two cores. The numbers of all chains,
+lengths, ε and maps are in [optimum.json](optimum.json). The *error* is the expected share of wrong
+symbols, for robots that move by the chain's P. Our mechanisms know P on the tiny chains; on real
+maps they take it for one of several models. ε and k are what the [promise](../privacy.md) speaks
+of.
 
 {short}
 
@@ -46,11 +47,11 @@ and causality are linear in them. So *at once* means the best mechanism that kno
 routes that the map allows. The robot begins at the first state of its row; the first symbol is one
 move later.
 
-A lower bound does not rest on the solver: the multipliers of its solution are rounded to fractions,
-and what they prove is computed in fractions (`studies/optimum/program.py`). It is below the optimum
-by {gap:.5f} at most, at ε = 5, where the solver is less exact; for ε ≤ 4 by {usual_gap:.5f}. In
-brackets: errors divided by the optimum. Errors of ours are exact: all words and all signals are
-enumerated.
+A lower bound does not rest on the solver: the multipliers of its solution are rounded to
+fractions, and what they prove is computed in fractions (`studies/optimum/program.py`). It is below
+the optimum by {gap:.5f} at most, at ε = 5, where the solver is less exact; for ε ≤ 4 by
+{usual_gap:.5f}. In brackets: errors divided by the optimum. Errors of ours are exact: all words
+and all signals are enumerated.
 
 ### k = 1
 
@@ -64,8 +65,8 @@ enumerated.
 
 Two words may differ in k places *anywhere*: that is what `adjacency` promises. `protect` needs
 less: the changed symbols stand *in a row*, as those of a visit do. Our mechanisms keep the first
-promise, which implies the second. The ratio is that to the optimum of the promise in the row; three
-states in a row, n = 4, ε = {shown_two:g}.
+promise, which implies the second. The ratio is that to the optimum of the promise in the row;
+three states in a row, n = 4, ε = {shown_two:g}.
 
 {twos}
 
