@@ -55,7 +55,7 @@ help:
 	@echo 'make kill   the kill tests as often as one likes (ROUNDS=100)'
 	@echo 'make soak   the nodes under load: loss, memory, processor time (MINUTES=10)'
 	@echo 'make figures'
-	@echo '            put what the last of these three printed into SECURITY.md'
+	@echo '            put what the last of these three printed into docs/evidence/long-runs.md'
 	@echo 'make setup  the environment $(VENV) alone (DISTRO=jazzy, kilted)'
 	@echo 'make experiments, make tables, make gains, make zones, make markers, make picture, make why-not'
 	@echo '            the numbers and figures of docs/'
@@ -151,7 +151,7 @@ soak: setup
 	$(LONG_RUN) $(SOAKS) $(TEST_OPTIONS); $(PRINT_FIGURES)
 
 figures: setup
-	$(VENV)/bin/python test/core/long_runs.py SECURITY.md $(FIGURES)
+	$(VENV)/bin/python test/core/long_runs.py docs/evidence/long-runs.md $(FIGURES)
 
 experiments: setup
 	$(VENV)/bin/python -m studies.paper docs/evidence/experiments

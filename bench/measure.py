@@ -86,13 +86,13 @@ class Row:
     :param name: for `--only`.
     :param goals: names in `goals.GOALS`.
     :param measure: yields a Figure for each goal, or raises NotMeasured.
-    :param how: for the page: what is compared, in a sentence or two.
+    :param how: for the page: what is compared, in a sentence or two; '': as in the row above.
     """
 
     name: str
     goals: tuple[str, ...]
     measure: Callable[[Effort], Iterable[Figure]]
-    how: str
+    how: str = ''
 
 
 def peer(module: str, name: str):

@@ -268,26 +268,23 @@ ROWS = (
         'randomness from the operating system.'),
     Row('step-tells', ('step-tells',), _what_time_tells,
         'In each of eight processes, whose strings have other hashes (PYTHONHASHSEED 1 to 8), '
-        'each step is timed by itself; among '
-        'steps that publish the same move, the area under the ROC curve (AUC) of these times, '
-        'those that publish the true region against those that do not: 0.5 is guessing, 1 is '
-        'knowing; 1 less it where it is below. Half of the symbols are a walk, half any state: on '
-        '43 symbols that can all follow one another and on the town, guided, as strings of the '
-        'chain and as other equal ones. The worst of the four counts, in the worst process.'),
+        'each step is timed by itself. Among steps that publish the same move: the area under the '
+        'ROC curve (AUC) of the times of those that publish the true region, against those that '
+        'do not (0.5 is guessing, 1 is knowing; 1 less it where it is below). Half of the symbols '
+        'are a walk, half any state: on 43 symbols that can all follow one another and on the '
+        'town, guided, as strings of the chain and as other equal ones. The worst counts.'),
     Row('adaptive-100', ('adaptive-100',), _adaptive(
         lambda: with_staying(grid(10, 10)), 'adaptive-100'),
         'All of a step: the draw, the report, and what is made ready for the next draw (belief, '
         'cells). A grid of 10 × 10, staying allowed; nothing is known of how the robot moves: six '
-        'models. A walk of 1,000 symbols.'),
+        'models. A walk of 1,000 symbols (on the grid of 100 × 100: 200). With a delay, each '
+        'report comes so many symbols later.'),
     Row('adaptive-100-later', ('adaptive-100-later',), _adaptive(
-        lambda: with_staying(grid(10, 10)), 'adaptive-100-later', 10),
-        'The same, each report 10 symbols later.'),
+        lambda: with_staying(grid(10, 10)), 'adaptive-100-later', 10)),
     Row('adaptive-1000-later', ('adaptive-1000-later',), _adaptive(
-        lambda: with_staying(random_chain(1_000)), 'adaptive-1000-later', 10),
-        'The same on a random chain of degree 4.'),
+        lambda: with_staying(random_chain(1_000)), 'adaptive-1000-later', 10)),
     Row('adaptive-10000-later', ('adaptive-10000-later',), _adaptive(
-        lambda: with_staying(grid(100, 100)), 'adaptive-10000-later', 10, 200),
-        'The same on a grid of 100 × 100, a walk of 200 symbols.'),
+        lambda: with_staying(grid(100, 100)), 'adaptive-10000-later', 10, 200)),
     Row('adaptive-log', ('adaptive-log', 'adaptive-log-memory'), _adaptive_log,
         'Causal release by the policy adaptive, which decodes the whole log: a walk on a random '
         'chain of degree 4, staying allowed, six models. Memory: the most that NumPy and Python '

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of the benchmarks, whose numbers all come from JSON."""
 from bench.goals import GOALS
-from bench.suite import ROWS, verdict
+from bench.suite import ROWS
 from bench.table import compile_line, counted, HEAD, machine_line, markdown, rows
 
 _PAGE = """\
@@ -18,9 +18,8 @@ smaller sizes and some rows left out. This run was `{command}`:
 Every figure is a ratio of two times (or of memory) that were measured side by side in one process
 and one run: in turn, round by round, each round in the opposite order of the one before, garbage
 collected before and not during a timing, each timing repeated until it takes about {timing} ms
-or more. *Measured* is the median of the rounds' ratios, with their quartiles; *seconds* are
-medians too, and say more about the machine than about the program. What is compiled is called once
-before it is timed. {compiled}
+or more. *Measured* is the median of the rounds' ratios, with their quartiles; the times themselves
+are in numbers.json. What is compiled is called once before it is timed. {compiled}
 
 {counted}:
 
@@ -40,12 +39,11 @@ _SCALING = """
 *Both axes are logarithmic. A word ten times as long takes ten times the time; more states hardly
 add any, once a word cannot reach them. The exact automaton grows far faster: it is the reference.*
 
-Each point is the time for one whole word, the median of three rounds. *Exponential* is
-`OfflineMechanism.privatize`, *online* `OnlineMechanism.privatize`, *mat-vecs* the n sparse
-matrix-vector products alone, *automaton* the exact reference. Left: words of n random symbols on
-an invented town. Middle: square grids, words of 100 and (dashed) of 14 symbols from the
-middle: what a short word cannot reach costs nothing. Right: 1,000 states with as many random
-successors each, words of 1,000 symbols.
+Each point is the time for one whole word, the median of three rounds. *Exponential* and *online*
+are our mechanisms, *mat-vecs* the n sparse matrix-vector products alone, *automaton* the exact
+reference. Left: random words on an invented town. Middle: square grids, words of 100 and (dashed)
+of 14 symbols from the middle. Right: 1,000 states with as many random successors each, words of
+1,000 symbols.
 """
 
 
@@ -93,8 +91,8 @@ def page(found) -> str:
     lines = rows(found)
     return _PAGE.format(
         command=found['command'], timing=round(1e3 * found['seconds_a_timing']),
-        machine=machine_line(found), compiled=compile_line(found),
-        counted=counted(found), table=markdown(HEAD, lines), unmet=_unmet(found),
+        machine=machine_line(found), compiled=compile_line(found), counted=counted(found),
+        table=markdown(HEAD[:-1], [line[:-1] for line in lines]), unmet=_unmet(found),
         how='\n'.join(map('- {}'.format, _how(found))),
         scaling=_SCALING.format(when=_earlier(found)) if found['scaling'] else '')
 
@@ -103,16 +101,16 @@ def _unmet(found):
     unmet = []
     for name, goal in GOALS.items():
         plain = found['goals'][name]
-        if not plain.get('met'):
-            why = f': {WHY_NOT[name]}' if 'missing' not in plain and name in WHY_NOT else ''
-            unmet.append(f'- {goal.what}, against {goal.against}: {verdict(plain)}{why}.')
-    return '\n## Not met or not measured\n\n' + '\n'.join(unmet) + '\n' if unmet else ''
+        if not plain.get('met', 'missing' in plain) and name in WHY_NOT:
+            unmet.append(f'- {goal.what}, against {goal.against}: {WHY_NOT[name]}.')
+    return '\n## Why not met\n\n' + '\n'.join(unmet) + '\n' if unmet else ''
 
 
 def _how(found):
-    """Yield what was compared in each row, and what is to be said of this run."""
+    """Yield what was compared in each row that says so, and what is to be said of this run."""
     for row in ROWS:
-        named = '; '.join(dict.fromkeys(
-            f'{GOALS[goal].what} ({GOALS[goal].against})' for goal in row.goals))
+        if not row.how:
+            continue
+        named = '; '.join(dict.fromkeys(GOALS[goal].what for goal in row.goals))
         notes = [note for goal in row.goals if (note := found['goals'][goal].get('note'))]
         yield ' '.join([f'**{named}.**', row.how, *dict.fromkeys(notes)])

@@ -39,8 +39,9 @@ def in_seconds(value: float) -> str:
 
 def markdown(head, lines) -> str:
     """Return a table in Markdown."""
-    return '\n'.join('| ' + ' | '.join(cell.replace('|', r'\|') for cell in cells) + ' |'
-                     for cells in (head, ['---'] * len(head), *lines))
+    first, *others = ('| ' + ' | '.join(cell.replace('|', r'\|') for cell in cells) + ' |'
+                      for cells in (head, *lines))
+    return '\n'.join([first, '|' + '---|' * len(head), *others])
 
 
 def print_table(found) -> None:

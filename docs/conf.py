@@ -41,6 +41,8 @@ zones
 privacy
 why-not
 logs
+log-release
+ledger
 archives
 maps
 python
@@ -57,6 +59,7 @@ evidence/coordination
 evidence/tables
 evidence/experiments/index
 evidence/benchmarks
+evidence/long-runs
 ```
 ```{toctree}
 :hidden:

@@ -7,7 +7,7 @@ import sys
 from studies.belief import belief_table, constant_normaliser_table
 from studies.compare.section import table
 from symdp_ros.analysis.audit import audit, COUNTING_ERROR
-from symdp_ros.analysis.calibration import Calibration
+from symdp_ros.analysis.calibration import Calibration, Error
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps import read_graph
@@ -19,10 +19,12 @@ FOUR = Chain({'s0': ['s1', 's2', 's3'], 's1': ['s1', 's2'], 's2': ['s0'],
               's3': ['s3', 's0', 's1', 's2']}, 's0')
 AUDITED = ((1, 1.0, 1), (2, 2.0, 1), (2, 1.0, 2), (3, 0.5, 1), (3, 2.0, 2), (3, 3.0, 3),
            (4, 1.0, 1), (4, 2.0, 2))  # n, ε, k
-BELIEVED = ((1.0, 2.0, 3.0), ('guided', 'planned'))  # ε, policies
+BELIEVED, POLICY = (1.0, 2.0, 3.0), 'guided'  # ε
 NORMALISED = 4  # n
-EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
+EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
 LENGTH, WALKS = 50, 400
+
+Accuracies = dict[float, dict[str, Error]]  # by ε and mechanism
 
 _PAGE = """\
 # Tables
@@ -40,10 +42,10 @@ words of n symbols (feasible or not, unknown symbols included), all ordered pair
 differ in 1 to k symbols, and all feasible outputs.
 
 How to read it: a mechanism promises that no output is more than e^ε times as probable for one word
-as for an adjacent one. *Worst loss* is the logarithm of the largest such ratio, so it must not
-exceed ε. The smaller it is, the more private the mechanism is than it promises. *Holds* is decided
-in fractions, of the probabilities that are drawn with, for all but permute-and-flip, whose loss
-is computed in floats and may be off by {off:g}. `online` stands for causal release too.
+as for an adjacent one. Each number is the logarithm of the largest such ratio, the worst loss, so
+it must not exceed ε; **bold** if it does. That is decided in fractions, of the probabilities that
+are drawn with, for all but permute-and-flip, whose loss is computed in floats and may be off by
+{off:g}. The online policies stand for causal release too.
 
 {audit}
 
@@ -52,7 +54,8 @@ is computed in floats and may be off by {off:g}. `online` stands for causal rele
 What it shows: how often a route differs from the true one, as a share of its positions, before
 and after Bayes' rule. The map is the [depot](../../config/depot.geojson) with staying allowed.
 Patrols of 100 symbols follow probabilities in which each state has one likely move (0.9): five
-such chains, twenty patrols of each; k = 1. After ± stands the standard error over the patrols.
+such chains, twenty patrols of each; k = 1, policy {policy}. After ± stands the standard error over
+the patrols.
 
 How to read it: *private* is the error of the private symbols as they are; *filtered* of the most
 probable region at each time, from the symbols so far; *smoothed* of the same from all symbols;
@@ -80,7 +83,7 @@ in common.
 What it shows: the share of symbols of a release that are not the true ones, to be expected
 before there is any data, on the [depot](../../config/depot.geojson) with staying allowed:
 {length} symbols, k = 1, exact for each of {walks} walks by the map's moves, all alike, and
-averaged over them. After ± stands the standard error over the walks.
+averaged over them. The standard error over the walks is {accuracy_off:.3f} at most.
 
 How to read it: choose a row by the error that you can bear; its ε is the price. *live* is the
 online mechanism under each policy, and causal release; the other two need the whole log.
@@ -92,20 +95,19 @@ online mechanism under each policy, and causal release; the other two need the w
 
 def audit_table() -> str:
     """Return the exact audit of `FOUR` in Markdown."""
-    head = ('mechanism', 'policy', 'n', 'ε', 'k', 'pairs', 'outputs', 'worst loss', 'holds')
-    return table(head, [
-        (row.mechanism, row.policy or '–', row.length, f'{row.epsilon:g}', row.adjacency,
-         f'{row.pairs:,}', row.outputs, f'{row.loss:.6f}', 'yes' if row.holds else '**no**')
-        for length, epsilon, adjacency in AUDITED
-        for row in audit(FOUR, Privacy(epsilon, adjacency), length)])
+    lines = []
+    for length, epsilon, adjacency in AUDITED:
+        found = audit(FOUR, Privacy(epsilon, adjacency), length)
+        head = ('n', 'ε', 'k', 'pairs', *(
+            f'{row.mechanism}, {row.policy}' if row.policy else row.mechanism for row in found))
+        lines.append((length, f'{epsilon:g}', adjacency, f'{found[0].pairs:,}', *(
+            f'{row.loss:.4f}' if row.holds else f'**{row.loss:.4f}**' for row in found)))
+    return table(head, lines)
 
 
-def belief_tables() -> str:
-    """Return what belief is worth on the depot in Markdown, a table for each policy."""
-    epsilons, policies = BELIEVED
-    return '\n'.join(f'Policy {policy}:\n\n'
-                     + belief_table({'depot': depot()}, epsilons, policy=policy)
-                     for policy in policies).rstrip()
+def beliefs_table() -> str:
+    """Return what belief is worth on the depot in Markdown."""
+    return belief_table({'depot': depot()}, BELIEVED, policy=POLICY).rstrip()
 
 
 def normaliser_table() -> str:
@@ -113,13 +115,16 @@ def normaliser_table() -> str:
     return constant_normaliser_table({'four': FOUR}, NORMALISED).rstrip()
 
 
-def accuracy_table() -> str:
-    """Return the expected error by ε and mechanism on the depot in Markdown."""
-    calibration = Calibration(depot(), 1, LENGTH, walks=WALKS)
-    return table(('ε', *calibration.mechanisms()), [
-        (f'{epsilon:g}', *(f'{error.mean:.3f} ± {error.standard_error:.3f}'
-                           for error in row.values()))
-        for epsilon, row in calibration.table(EPSILONS).items()])
+def accuracy() -> Accuracies:
+    """Return the expected error by ε and mechanism on the depot."""
+    return Calibration(depot(), 1, LENGTH, walks=WALKS).table(EPSILONS)
+
+
+def accuracy_table(found: Accuracies) -> str:
+    """Return it in Markdown."""
+    return table(('ε', *next(iter(found.values()))), [
+        (f'{epsilon:g}', *(f'{error.mean:.3f}' for error in row.values()))
+        for epsilon, row in found.items()])
 
 
 def depot() -> Chain:
@@ -130,9 +135,12 @@ def depot() -> Chain:
 
 def page() -> str:
     """Return the page."""
-    return _PAGE.format(off=COUNTING_ERROR, length=LENGTH, walks=WALKS, audit=audit_table(),
-                        belief=belief_tables(), normaliser=normaliser_table(),
-                        accuracy=accuracy_table())
+    found = accuracy()
+    return _PAGE.format(
+        off=COUNTING_ERROR, length=LENGTH, walks=WALKS, audit=audit_table(),
+        belief=beliefs_table(), policy=POLICY, normaliser=normaliser_table(),
+        accuracy=accuracy_table(found), accuracy_off=max(
+            error.standard_error for row in found.values() for error in row.values()))
 
 
 def main(path) -> None:

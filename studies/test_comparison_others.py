@@ -118,9 +118,9 @@ def test_the_page_of_trajectories(tmp_path):
     found = {'places': 1000, 'moves': 13758, 'count': 10, 'longest': 234, 'single': 0.5,
              'truth': {'check-ins': 0.44, 'walks': 1.0}, 'rows': rows}
     text = trajectories.page(found)
-    assert text.count('0.1000, 50%, 25%') == 2 * len(trajectories.PER_PLACE)
-    assert 'at ε = 26 theirs (ATP 0.1000; randomized response, no map 0.1500)' in text
+    assert text.count('0.1000, 50%') == 2 * len(trajectories.PER_PLACE[::2])
+    assert '- On their check-ins: theirs at ε = 26, 52, 78, 104, 130.' in text
     rows[0]['deviation'] = 0.04
-    assert 'at ε = 26 neither (ATP 0.1000;' in trajectories.page(found)
+    assert ': neither at ε = 26; theirs at ε = 52,' in trajectories.page(found)
     trajectories.draw(found, tmp_path)
     assert (tmp_path / 'comparison-trajectories.svg').read_text().endswith('</svg>\n')

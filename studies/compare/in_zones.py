@@ -101,14 +101,14 @@ def compared(numbers: dict[str, Any], name: str) -> list[tuple[float, dict[str, 
 _PAGE = """\
 With [zones](../zones.md) the zone is told exactly, and ε hides the place inside it. Two other ways
 to hide the room: tell the zone alone, which stands for the place in its middle; or planar Laplace
-noise, out of which any place of the map can come. All are live, as in the section before, and the
-adversary is the same: it knows P, the mechanism, all zones and all {length} reports. At ε = 0 ours
-tell the zones and nothing more, so the adversary succeeds as often as with the zone alone; what is
+noise, out of which any place of the map can come. All are live, and the adversary is that of the
+section before; it knows the zones, too. At ε = 0 ours tell the zones and nothing more; what is
 reported is then a route that the map allows, and the zone alone is none. The others are taken
 where the adversary succeeds as often as with ours.
 
-Zones: `symdp zones MAP --size {size}`: {zones}. {walks} walks of {length} symbols on each map,
-k = 1, with staying. *In the zone*: the share of reports that lie in the zone of the true place.
+Zones: `symdp zones MAP --size {size}`: {zones} on the maps of that section. {walks} walks of
+{length} symbols on each map, k = 1, with staying. *In the zone*: the share of reports that lie in
+the zone of the true place.
 
 {means}
 
@@ -119,14 +119,10 @@ k = 1, with staying. *In the zone*: the share of reports that lie in the zone of
 The promises differ, too: planar Laplace hides one report, and places that are far from each other
 less. In zones, ε hides any place of the zone from any other, in one report of the whole route, and
 the moment of each change of zone is told.
-
-Each map, at ε = {shown:g} in zones:
-
-{maps}
 """
-_SHOWN_AT = 1
-_ERROR, _MOVES, _METRES, _INSIDE = range(4)
-_HEAD = ('metres off', 'moves off', 'wrong', 'in the zone')
+_SHOWN_AT = 1  # of _EPSILONS; the table shows it and that before it
+_ERROR, _, _METRES, _INSIDE = range(4)
+_HEAD = ('metres off', 'wrong', 'in the zone')
 
 
 def page(numbers: dict[str, Any]) -> str:
@@ -134,12 +130,8 @@ def page(numbers: dict[str, Any]) -> str:
     names, zones = numbers['maps'], numbers['zones']
     return _PAGE.format(
         length=numbers['length'], size=numbers['size'], walks=numbers['walks'],
-        zones=', '.join(f'{zones[name]} on {name}' for name in names), means=_means(numbers),
-        summary=_summary(numbers), shown=_EPSILONS[_SHOWN_AT],
-        maps=table(('map', 'success', 'mechanism', *_HEAD), [
-            (name, f'{success:.0%}', LABELS[key], *_cells(values)) for name in names
-            for success, each in compared(numbers, name)[_SHOWN_AT:_SHOWN_AT + 1]
-            for key, values in each.items()]))
+        zones=', '.join(str(zones[name]) for name in names), means=_means(numbers),
+        summary=_summary(numbers))
 
 
 def mean(numbers: dict[str, Any], number: int) -> tuple[float, dict[str, list[float]]]:
@@ -151,13 +143,12 @@ def mean(numbers: dict[str, Any], number: int) -> tuple[float, dict[str, list[fl
 
 
 def _cells(found: list[float]) -> tuple[str, ...]:
-    return (f'{found[_METRES]:.2f}', f'{found[_MOVES]:.2f}', f'{found[_ERROR]:.1%}',
-            f'{found[_INSIDE]:.0%}')
+    return f'{found[_METRES]:.2f}', f'{found[_ERROR]:.1%}', f'{found[_INSIDE]:.0%}'
 
 
 def _means(numbers: dict[str, Any]) -> str:
     parts = []
-    for number, epsilon in enumerate(_EPSILONS):
+    for number, epsilon in enumerate(_EPSILONS[:_SHOWN_AT + 1]):
         success, found = mean(numbers, number)
         keys = [key for key in LABELS if key != 'alone' or number == 0]
         parts.append(table((f'ε = {epsilon:g} in zones: success {success:.0%}', *_HEAD), [

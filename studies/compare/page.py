@@ -9,9 +9,9 @@ _PAGE = """\
 # Our mechanisms and others
 
 This page compares our mechanisms with others for trajectories. `make compare` measures all of them
-and writes this page again (`QUICK=1`: a small run into build/). Every number is in
-[comparison.json](comparison.json). All seeds are public and fixed, except those of the audit at
-the end.{note}
+and writes this page again (`QUICK=1`: a small run into build/). The numbers of each map, ε and
+mechanism, also in moves and metres, are in [comparison.json](comparison.json). All seeds are
+public and fixed, except those of the audit at the end.{note}
 
 {short}{sections}
 """

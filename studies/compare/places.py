@@ -125,23 +125,21 @@ at a time is right. All mechanisms are live: one report at each step.
 
 | mechanism | what ε protects | from |
 |---|---|---|
-| planar Laplace | **one report**; two places r metres apart: at most e^(ε·r) as likely. Places \
-far from each other are told apart, and ε adds up over reports | Andrés et al. 2013 \
-(geo-indistinguishability), mapped to the nearest state |
-| graph-exponential | **one report**; two places d metres apart *along the edges of the map*: at \
-most e^(ε·d) | Takagi et al. 2019 (geo-graph-indistinguishability) |
-| policy graph | **one report**; two places that one move joins: at most e^ε; m moves apart: \
-e^(m·ε) | Cao et al. 2020 (PGLP): planar isotropic noise for the policy "moves of the map", \
-mapped to the nearest state |
+| planar Laplace | **one report**; places r metres apart: at most e^(ε·r) as likely | Andrés et \
+al. 2013 (geo-indistinguishability) |
+| graph-exponential | **one report**; places d metres apart *along the edges of the map*: at most \
+e^(ε·d) | Takagi et al. 2019 (geo-graph-indistinguishability) |
+| policy graph | **one report**; places m moves apart: at most e^(m·ε) | Cao et al. 2020 (PGLP): \
+planar isotropic noise for the policy "moves of the map" |
 | δ-location set | **one report**; any two places of the set that has the probability 1 − δ, \
-given all reports so far (δ = {delta:g}): at most e^ε | Xiao, Xiong 2015 (PIM), mapped to the \
-nearest state of the set |
-| guided, planned, adaptive | **the whole route**; two routes that differ in one report: at most \
-e^ε, however far apart the places are | ours |
+given all reports so far (δ = {delta:g}): at most e^ε | Xiao, Xiong 2015 (PIM) |
+| guided, planned, adaptive | **the whole route**; routes that differ in one report: at most e^ε, \
+however far apart the places are | ours |
 
-All are written from the papers, in `studies/compare/location.py`; noise in the plane is drawn from
-{draws} fixed points of equal weight, so rare outcomes are rounded. {walks} walks on each of
-{count} maps (δ-location set: {few}), with staying. Values between the measured ε are interpolated.
+All are written from the papers, in `studies/compare/location.py`, and mapped to the nearest state;
+noise in the plane is drawn from {draws} fixed points of equal weight, so rare outcomes are
+rounded. {walks} walks on each of {count} maps (δ-location set: {few}), with staying. Values
+between the measured ε are interpolated.
 
 ![Distance beside the success of the adversary](comparison-places.svg)
 
@@ -150,17 +148,13 @@ of the time, ours are nearer. Right: up is better; all of our moves are on the m
 
 {summary}
 
-Means over the maps, at equal success of the adversary:
+Metres off at equal success of the adversary, means over the maps:
 
 {means}
 
 ### Where we lose in metres
 
 {losses}
-
-All maps, where the adversary's success is {middle:.0%} (without any output: {before}):
-
-{maps}
 
 **What this does not show.** At equal success, a receiver who filters as the adversary does learns
 equally much from each mechanism: only the raw reports differ. Routes of the others could be made
@@ -177,14 +171,7 @@ def page(numbers: dict[str, Any]) -> str:
     return _PAGE.format(
         length=numbers['length'], delta=numbers['delta'], draws=numbers['draws'],
         walks=numbers['walks'], few=numbers['few'], count=len(names), summary=_summary(numbers),
-        means=_means(numbers), losses=_losses(numbers), middle=_MIDDLE,
-        before=', '.join(f'{numbers["before"][name]:.0%}' for name in names),
-        maps=table(('map', 'mechanism', *_HEAD), [
-            (name, LABELS[key], *_cells(at_success(numbers, name, key, _MIDDLE)))
-            for name in names for key in LABELS]))
-
-
-_HEAD = ('metres off', 'moves off', 'wrong', 'feasible moves')
+        means=_means(numbers), losses=_losses(numbers))
 
 
 def short(numbers: dict[str, Any]) -> str:
@@ -200,13 +187,6 @@ def short(numbers: dict[str, Any]) -> str:
         'others is off by fewer metres than the best of ours.')
 
 
-def _cells(found: list[float] | None) -> tuple[str, ...]:
-    if found is None:
-        return ('–',) * len(_HEAD)
-    return (f'{found[_METRES]:.2f}', f'{found[_MOVES]:.2f}', f'{found[_ERROR]:.1%}',
-            f'{found[_FEASIBLE]:.0%}')
-
-
 def mean(numbers: dict[str, Any], key: str, success: float) -> list[float] | None:
     """Return the means of `at_success` over the maps; None where one has no such success."""
     found = [at_success(numbers, name, key, success) for name in numbers['maps']]
@@ -215,9 +195,12 @@ def mean(numbers: dict[str, Any], key: str, success: float) -> list[float] | Non
 
 
 def _means(numbers: dict[str, Any]) -> str:
-    return '\n\n'.join(table((f'success {success:.0%}', *_HEAD), [
-        (LABELS[key], *_cells(mean(numbers, key, success))) for key in LABELS])
-        for success in SUCCESSES)
+    def cell(key: str, success: float) -> str:
+        found = mean(numbers, key, success)
+        return '–' if found is None else f'{found[_METRES]:.2f}'
+
+    return table(('', *(f'success {success:.0%}' for success in SUCCESSES)), [
+        (label, *(cell(key, success) for success in SUCCESSES)) for key, label in LABELS.items()])
 
 
 def _summary(numbers: dict[str, Any]) -> str:

@@ -55,5 +55,5 @@ def measure_all(name: str, quick: bool, function: Callable[..., Any],
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table in Markdown."""
-    lines: list[Sequence[object]] = [head, ['---'] * len(head), *rows]
-    return '\n'.join('| ' + ' | '.join(map(str, line)) + ' |' for line in lines)
+    first, *others = ('| ' + ' | '.join(map(str, line)) + ' |' for line in (head, *rows))
+    return '\n'.join([first, '|' + '---|' * len(head), *others])

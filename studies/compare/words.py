@@ -236,35 +236,29 @@ _PAGE = """\
 k symbols. Whatever is published is at most e^ε times as likely for one as for the other. Outputs
 are routes that the map allows.
 
-| mechanism | live | from | errors |
+| mechanism | live | what it is | errors |
 |---|---|---|---|
 | online (the paper) | yes | Chen et al. 2023, Theorem 7: our implementation | exact |
 | exponential, counting (the paper) | no | Chen et al. 2023, Mechanism 3: our implementation | \
 exact |
-| permute-and-flip | no | Benvenuti, Rao, Hale 2026: their code was not found, this is our \
-implementation | exact, {counted} words |
-| randomized response, nearest route | no | what an engineer would do first: each symbol by \
-randomized response over all states with ε/k, then the feasible route with the fewest symbols \
-changed (Viterbi) | simulated |
+| permute-and-flip | no | Benvenuti, Rao, Hale 2026: our implementation, as their code was not \
+found | exact, {counted} words |
+| randomized response, nearest route | no | each symbol by randomized response over all states \
+with ε/k, then the feasible route with the fewest symbols changed (Viterbi) | simulated |
 | randomized response, likeliest route | no | the same, then the most probable feasible route by \
 the chain's P | simulated |
 | guided, planned | yes | ours; on a log: `selection: causal` | exact |
-| adaptive | yes | ours | simulated |
-| adaptive, 3 symbols later | 3 symbols later | ours, `delay: 3` | simulated |
-| adaptive, the whole word | no | ours; on a log: `selection: causal` | simulated |
+| adaptive | yes | ours; also 3 symbols later (`delay: 3`), and with the whole word | simulated |
 | exponential, base: chain | no | ours, trust 0.8 | exact |
 
 Mechanisms 1 and 2 of the paper are its Mechanisms 3 and 4 on a map where every state can follow
-every state (here: lcas_tmap2/test.tmap2); there our implementation draws with ε/k, not ε/(2k),
-which is enough there (`core.offline.offline_mechanism`).
+every state (lcas_tmap2/test.tmap2).
 
-{walks} walks by the chain's P on each of {maps} maps, with staying:
-{lengths}. For k > 1 the robot stays
-k symbols on average. In the sparse town it never stays: that is the town of the
-[paper's experiments](experiments/index.md), with out-degrees 2, 5, 3, 2, 3 along its route.
-*Exact*: for each walk, without sampling; *simulated*: one output for each walk. The standard error
-over walks is in the JSON, {most_error:.3f} at most (median: {usual_error:.3f}). P is right
-here, as the walks are drawn by it; for a wrong P see below.
+{walks} walks by the chain's P on each of {maps} maps, with staying: {lengths}. For k > 1 the robot
+stays k symbols on average; in the sparse town, that of the
+[paper's experiments](experiments/index.md), it never stays. *Exact*: for each walk, without
+sampling; *simulated*: one output for each walk. The standard error over walks is
+{most_error:.3f} at most (median: {usual_error:.3f}).
 
 ### Errors
 
@@ -274,31 +268,19 @@ here, as the walks are drawn by it; for a wrong P see below.
 symbol all come down with ε; for a visit, mostly those that know how robots move. Below the black
 line no live mechanism can be at k = 1; at k > 1, none that spends ε/k on each symbol.*
 
-**The floor.** Take a live mechanism: it draws o_t when it knows s_t but not s_(t+1). It spends
-ε/k on the symbol: with the same past, P[o_t = x] differs by a factor of at most e^(ε/k) between
-any two s_t. (At k = 1 every live mechanism that is ε-private does.) Then its error on a symbol is
-at least E[1 − g(P(·|s_(t−1)), ε/k)], where
+**The floor.** A live mechanism draws o_t when it knows s_t but not s_(t+1). If it spends ε/k on
+each symbol (at k = 1 every live mechanism that is ε-private does), its error on a symbol is at
+least E[1 − g(P(·|s_(t−1)), ε/k)], where
 
     g(p, η) = max over m of e^η·p_m / (m − 1 + e^η),   p_m: the sum of the m largest p(s).
 
-*Proof.* Fix all that came before t. Then s_t has the distribution p = P(·|s_(t−1)), and o_t is
-drawn by an η-private channel q, also if the mechanism is told s_(t−1) for free. Let E = e^η,
-m_x = min over s of q(x|s), M their sum. As q(s|s) ≤ E·m_s, and as a row sums to 1,
-q(s|s) ≤ 1 − M + m_s; so o_t = s_t with a chance of at most Σ p(s)·min(E·m_s, 1 − M + m_s).
-Lowering an m_s above (1 − M)/(E − 1) loses nothing: M falls with it. With all
-m_s = u_s·(1 − M)/(E − 1), 0 ≤ u_s ≤ 1, the bound is E·Σ p(s)u_s / (E − 1 + Σu), a quotient of
-linear functions, so it is largest where each u_s is 0 or 1: for m ones, at the m largest p(s).
-Randomized response on these m states has this value. ∎ For N equally likely moves the floor is
-1 − e^(ε/k) / (N − 1 + e^(ε/k)).
+The proof is in `studies/compare/floor.py`. For N equally likely moves the floor is
+1 − e^(ε/k) / (N − 1 + e^(ε/k)). It is reached where every state can follow every state with the
+same probability, and low where robots stay, as it takes the true previous region as known. It does
+not hold for mechanisms that see the whole route, nor, **for k > 1, for those that spend ε
+unequally, or on several symbols together**: [optimum.md](optimum.md) has a bound for these, too.
 
-The floor is reached where every state can follow every state with the same probability
-(lcas_tmap2/test.tmap2, k = 1). It is low where robots stay, as it takes the true previous region
-as known. It does not hold for mechanisms that see the whole route. **For k > 1 it does not hold
-for mechanisms that spend ε unequally, or on several symbols together**: on three states with all
-moves alike, n = 3, k = 3, ε = 3, it says .424, and a linear program finds a live mechanism that
-errs .350. [optimum.md](optimum.md) has a bound for these, too.
-
-The share of wrong symbols, means over all maps:
+The share of wrong symbols, and how often the adversary (below) is right; means over all maps:
 
 {means}
 
@@ -308,10 +290,10 @@ The share of wrong symbols, means over all maps:
 
 ### When P is wrong
 
-Planned, adaptive, base: chain and the likeliest route use P. Here P has a habit, one move
-of probability {habit:g} from each state (k = 1, {habit_walks} walks on each map). *Right*: the
-robot has this habit. *Wrong*: it has none, and all its moves are equally likely. Means over
-all maps of the share of wrong symbols; ε holds either way.
+Planned, adaptive, base: chain and the likeliest route use P. Here P has a habit, one move of
+probability {habit:g} from each state (k = 1, ε = {habit_epsilon:g}, {habit_walks} walks on each
+map). *Right*: the robot has this habit. *Wrong*: it has none, and all its moves are equally
+likely. Shares of wrong symbols, means over all maps; ε holds either way.
 
 {habits}
 
@@ -319,39 +301,27 @@ all maps of the share of wrong symbols; ε holds either way.
 
 ![Wrong symbols beside the adversary's success](comparison-adversary.svg)
 
-*Means over all maps, a point for each ε. Lower: fewer errors. Further left: more private. For one
-symbol all lie nearly on one line: who errs less also tells more. For a visit, those that know how
-robots move lie below it: what they take from the map tells nothing about this robot.*
+*Means over all maps, a point for each ε. Lower: fewer errors. Further left: more private. For a
+visit, those that know how robots move lie lower: what they take from the map tells nothing about
+this robot.*
 
 The adversary knows the chain, P, the mechanism and ε, sees all outputs, and guesses where the
 robot is at each time. For mechanisms that draw symbol by symbol, its success is exact; where
-routes are matched, it even sees the symbols that were drawn. For exponential and
-permute-and-flip, the success is that of an attack that takes the normaliser as constant. A better
-attack may succeed more often.
+routes are matched, it even sees the symbols that were drawn. For exponential and permute-and-flip,
+it takes the normaliser as constant: a better attack may succeed more often.
 
 {adversary}
-
-The success of the adversary, means over all maps:
-
-{successes}
 
 Errors at equal success of the adversary (interpolated between the points of the figure; –: outside
 of their range). Less is better:
 
 {equal}
 
-### Distance
-
-{distance}
-
-### Map by map
-
-The share of wrong symbols, all mechanisms, where ε = {at}. **Bold**: the least of the row.
-
-{maps_table}
 """
 _AT = {1: 2.0, 10: 4.0, 30: 8.0}  # the ε of tables of one ε, by k
-_SUCCESSES = {1: (0.3, 0.5, 0.8), 10: (0.3, 0.35, 0.45), 30: (0.37, 0.4, 0.5)}  # by k
+_SHOWN = {1: (1.0, 2.0, 4.0), 10: (2.0, 8.0), 30: (2.0, 8.0)}  # ε of the table of means, by k
+_NOT_SHOWN = 'nearest', 'guided', 'decoded'  # in tables: each is close to another row
+_SUCCESSES = {1: (0.3, 0.5, 0.8), 10: (0.3, 0.45), 30: (0.4,)}  # by k
 _OTHERS = tuple(key for key, mechanism in MECHANISMS.items() if not mechanism.ours)
 _OURS = tuple(key for key, mechanism in MECHANISMS.items() if mechanism.ours)
 
@@ -364,14 +334,10 @@ def page(numbers: dict[str, Any]) -> str:
                         for k, length in numbers['lengths'].items())
     return _PAGE.format(
         walks=numbers['walks'], counted=counted, maps=len(numbers['maps']), lengths=lengths,
-        most_error=max(spread), usual_error=float(np.median(spread)), means=_means(
-            numbers, ERROR, 'floor (k > 1: at equal spending)', _floor),
-        losses=_losses(numbers), successes=_means(
-            numbers, SUCCESS, 'without any output', _before), equal=_equal(numbers),
-        adversary=_adversary(numbers), distance=_distance(numbers),
-        at=', '.join(f'{_at(numbers, k):g} (k = {k})' for k in LENGTHS),
-        maps_table=_map_by_map(numbers), habit=HABIT, habit_walks=numbers['habit_walks'],
-        habits=_habits(numbers))
+        most_error=max(spread), usual_error=float(np.median(spread)), means=_means(numbers),
+        losses=_losses(numbers), equal=_equal(numbers), adversary=_adversary(numbers),
+        habit=HABIT, habit_walks=numbers['habit_walks'],
+        habit_epsilon=_habit_epsilon(numbers), habits=_habits(numbers))
 
 
 def short(numbers: dict[str, Any]) -> str:
@@ -406,15 +372,22 @@ def _at(numbers: dict[str, Any], k: int) -> float:
     return min(_epsilons(numbers), key=lambda epsilon: abs(epsilon - _AT[k]))
 
 
-def _means(numbers: dict[str, Any], of: int, last: str, value: Callable[..., float]) -> str:
-    """Return a table of means over all maps for each k; the last row has a name and a value."""
-    epsilons, tables = _epsilons(numbers), []
-    for k in LENGTHS:
-        lines = [(m.label, *(f'{mean(numbers, key, k, epsilon, of):.3f}' for epsilon in epsilons))
-                 for key, m in MECHANISMS.items()]
-        lines.append((f'*{last}*', *(f'{value(numbers, k, epsilon):.3f}' for epsilon in epsilons)))
-        tables.append(table((f'k = {k}', *(f'ε = {epsilon:g}' for epsilon in epsilons)), lines))
-    return '\n\n'.join(tables)
+def _shown() -> list[tuple[str, Mechanism]]:
+    return [(key, mechanism) for key, mechanism in MECHANISMS.items() if key not in _NOT_SHOWN]
+
+
+def _means(numbers: dict[str, Any]) -> str:
+    """Return a table of errors and successes of the adversary, means over all maps."""
+    measured = _epsilons(numbers)
+    cells = [(k, epsilon) for k, shown in _SHOWN.items() for epsilon in shown
+             if epsilon in measured]
+    lines = [(m.label, *(f'{mean(numbers, key, *at):.3f}, {mean(numbers, key, *at, SUCCESS):.0%}'
+                         for at in cells))
+             for key, m in _shown()]
+    lines.append(('*floor (k > 1: at equal spending)*', *(
+        f'{_floor(numbers, *at):.3f}' for at in cells)))
+    lines.append(('*without any output*', *(f'{_before(numbers, *at):.0%}' for at in cells)))
+    return table(('', *(f'k = {k}, ε = {epsilon:g}' for k, epsilon in cells)), lines)
 
 
 def _losses(numbers: dict[str, Any]) -> str:
@@ -440,29 +413,29 @@ def _losses(numbers: dict[str, Any]) -> str:
                      f'{row["found"][other][ERROR]:.3f}, {MECHANISMS[own].label} '
                      f'{row["found"][own][ERROR]:.3f}.')
         parts.append(text)
-    parts.append(_each_alone(numbers, 'Live', 'the online mechanism of the paper',
-                             ('guided', 'planned', 'adaptive'), ('paper',)))
-    parts.append(_each_alone(numbers, 'On logs', 'the best of all five others', _OURS, _OTHERS))
+    parts.append(_each_alone(numbers))
     parts.append(_lost_at_equal(numbers))
     parts.append(_lost_by_habit(numbers))
     return '\n\n'.join(parts)
 
 
-def _each_alone(numbers: dict[str, Any], where: str, compared: str, ours: tuple[str, ...],
-                others: tuple[str, ...]) -> str:
-    """Return on how many maps each of ours alone errs more."""
+def _each_alone(numbers: dict[str, Any]) -> str:
+    """Return in how many cases each of ours alone errs more."""
     lines = []
-    for key in ours:
-        for k in LENGTHS:
-            cells = []
-            for epsilon in _epsilons(numbers):
-                rows = _rows(numbers, k, epsilon)
-                lost = sum(row['found'][key][ERROR] > min(
-                    row['found'][other][ERROR] for other in others) + 5e-5 for row in rows)
-                cells.append(f'{lost} of {len(rows)}' if lost else '–')
-            lines.append((MECHANISMS[key].label, str(k), *cells))
-    return f'{where}: on how many maps each of ours errs more than {compared}.\n\n' + table(
-        ('', 'k', *(f'ε = {epsilon:g}' for epsilon in _epsilons(numbers))), lines)
+    for key in _OURS:
+        cells = []
+        for others in (('paper',), _OTHERS):
+            for k in LENGTHS:
+                rows = [row['found'] for row in numbers['rows'] if row['k'] == k]
+                lost = sum(found[key][ERROR] > min(found[other][ERROR] for other in others) + 5e-5
+                           for found in rows)
+                live = MECHANISMS[key].live or others == _OTHERS
+                cells.append(f'{lost} of {len(rows)}' if live else '–')
+        lines.append((MECHANISMS[key].label, *cells))
+    return ('In how many cases (map, ε) each of ours alone errs more than the online mechanism of '
+            'the paper (live), and more than the best of all five others (on logs):\n\n' + table(
+                ('', *(f'{where}, k = {k}' for where in ('live', 'logs') for k in LENGTHS)),
+                lines))
 
 
 def _lost_by_habit(numbers: dict[str, Any]) -> str:
@@ -530,7 +503,7 @@ the time."""
 def _equal(numbers: dict[str, Any]) -> str:
     cells = [(k, success) for k, some in _SUCCESSES.items() for success in some]
     lines = []
-    for key, mechanism in MECHANISMS.items():
+    for key, mechanism in _shown():
         errors = [_error_at(numbers, key, *cell) for cell in cells]
         lines.append((mechanism.label, *('–' if error is None else f'{error:.3f}'
                                          for error in errors)))
@@ -544,32 +517,9 @@ def _error_at(numbers: dict[str, Any], key: str, k: int, success: float) -> floa
     return float(np.interp(success, x, y)) if x[0] <= success <= x[-1] else None
 
 
-def _distance(numbers: dict[str, Any]) -> str:
-    cells = [(k, _at(numbers, k)) for k in LENGTHS]
-    lines = [(mechanism.label, *(f'{mean(numbers, key, k, epsilon, of):.2f}'
-                                 for k, epsilon in cells for of in (MOVES, METRES)))
-             for key, mechanism in MECHANISMS.items()]
-    return ('How far a private symbol is from the true one, on average: in moves on all maps, in '
-            'metres on those whose places are known. Simulated.\n\n' + table(
-                ('', *(f'{unit}, k = {k}, ε = {epsilon:g}' for k, epsilon in cells
-                       for unit in ('moves', 'metres'))), lines))
-
-
 def _habits(numbers: dict[str, Any]) -> str:
-    cells = [(epsilon, right) for epsilon in sorted({row['epsilon'] for row in numbers['habits']})
-             for right in (True, False)]
-    lines = [(mechanism.label, *(f'{_habit_error(numbers, key, *cell):.3f}' for cell in cells))
-             for key, mechanism in MECHANISMS.items()]
-    return table(('', *(f'ε = {epsilon:g}, {"right" if right else "wrong"}'
-                        for epsilon, right in cells)), lines)
-
-
-def _map_by_map(numbers: dict[str, Any]) -> str:
-    lines = []
-    for k in LENGTHS:
-        for row in _rows(numbers, k, _at(numbers, k)):
-            errors = [row['found'][key][ERROR] for key in MECHANISMS]
-            lines.append((row['map'], str(k), f'{row["floor"]:.3f}', *(
-                f'**{error:.3f}**' if error == min(errors) else f'{error:.3f}'
-                for error in errors)))
-    return table(('map', 'k', 'floor', *(m.label for m in MECHANISMS.values())), lines)
+    epsilon = _habit_epsilon(numbers)
+    lines = [(mechanism.label, *(f'{_habit_error(numbers, key, epsilon, right):.3f}'
+                                 for right in (True, False)))
+             for key, mechanism in _shown()]
+    return table(('', 'right', 'wrong'), lines)

@@ -56,8 +56,8 @@ _PAGE = """\
 Robots that patrol together need each other's places. What do they lose if they hear private places
 in place of true ones, and what does an intruder lose who listens? `make coordination` makes this
 page again (`QUICK=1`: a small run into build/), from maps of the folder shared/data next to the
-repository. All seeds are public and fixed, so the numbers repeat; every number is in
-[coordination.json](coordination.json), most with a standard error.
+repository. All seeds are public and fixed, so the numbers repeat. Those of each map, strategy,
+policy and ε are in [coordination.json](coordination.json), most with a standard error.
 
 ## Can I afford it?
 
@@ -66,12 +66,9 @@ repository. All seeds are public and fixed, so the numbers repeat; every number 
 ![Idleness against the intruder's success](coordination.svg)
 
 *The corner down left is better: places are visited often, and the intruder rarely succeeds. No
-curve goes there. Without a hedge, less ε takes a curve up: the patrol loses and the intruder does
-not. With a hedge, it goes up and left: each step that the intruder loses costs visits, and the
-end is "nothing heard". So choose ε for the patrol, and do not count on it against an intruder.
-Means over {map_count} maps and three strategies; numbers at the points are ε. Even at ε = 8 the
-curves miss "true places": robots with SEBS no longer tell their intentions, and a hedge always
-costs a little.*
+curve goes there: without a hedge, less ε takes a curve up; with one, up and left, to "nothing
+heard". So choose ε for the patrol, and do not count on it against an intruder. Means over
+{map_count} maps and three strategies; numbers at the points are ε.*
 
 {lessons}
 
@@ -82,10 +79,10 @@ costs a little.*
 - **Robots:** {robots}, which start at different vertices. All move at the same time; each is held
   up (stays) with probability {delay:g}. A robot knows its own place truly, always.
 - **Strategies:** *Conscientious Reactive* goes to the neighbour that has been idle longest. *SEBS*
-  (Portugal and Rocha 2013; formula as in `davidbsp/patrolling_sim`, G1 = {fewest:g},
-  G2 = 4·vertices/robots) also avoids where others intend to go. The *auction* sells the
-  vertices one by one to the highest bid, idleness less {near:g} for each step of distance; each
-  robot holds it by itself, with what it believes.
+  (Portugal and Rocha 2013; as in `davidbsp/patrolling_sim`, G1 = {fewest:g}, G2 =
+  4·vertices/robots) also avoids where others intend to go. The *auction*, which each robot holds
+  by itself, sells the vertices to the highest bid, idleness less {near:g} for each step of
+  distance.
 - **Heard of the others, once each step:** (a) the true places (SEBS: and intentions), (b) the
   private symbols, (c) nothing. Intentions are never told in (b), as they are the next place: SEBS
   expects them by the chain.
@@ -117,35 +114,15 @@ Average and worst idleness are ratios to those with true places (geometric means
 
 {overall}
 
-## Average idleness by policy
+At ε = {shown:g}, by policy:
 
-Ratios to true places; nothing heard: {none_average:.2f}.
-
-{average_table}
-
-## Worst idleness by policy
-
-Ratios to true places; nothing heard: {none_worst:.2f}.
-
-{worst_table}
-
-## The intruder's success by policy
-
-True places: {true_intruder:.0%}; nothing heard: {none_intruder:.0%}.
-
-{intruder_table}
-
-## Map by map
+{policies}
 
 ![Idleness and the intruder by ε, on three maps](coordination-maps.svg)
 
 *To the right, ε grows: idleness falls from "nothing heard" (dotted) towards "true places"
 (dashed), and the intruder's success rises. Policy guided, belief hedged. Bars are one standard
 error over the runs.*
-
-{map_table}
-
-Private: policy guided, belief hedged. ± one standard error.
 
 ## A published team
 
@@ -166,25 +143,23 @@ nearly nothing at any ε. A plan that needs less is worth more than a better mec
 {team_table}
 
 Each number is a share of {team_runs} runs (one standard error is at most {team_error:.3f}).
-ε = 0.01 is as good as hearing nothing. *True* is computed without sampling.
+ε = 0.01 is as good as hearing nothing. *True* is computed without sampling. *Published* is the
+figure in their repository (1000 runs).
 
-**Rebuilt:** the grid, slips ({slip:g}), walls, lava, starts, targets, the order of hearing and
-acting, that robot 1 depends on robot 0 and not the other way round, the limit of steps, and both
-teams by their settings. **What differs:**
+**What differs** from their study, which is rebuilt but for this (slips: {slip:g}):
 
-- Their convex programs are solved by iteration, without their solvers. *Reaching* is any optimum
-  of a linear program, and which one a solver returns decides how the robots act in rare places:
-  here it is one with much entropy (τ = {sharp:g}; of 0.1, 0.01, … this came closest to the
-  published curve). So their curve helped to choose it.
+- Their convex programs are solved by iteration. *Reaching* is any optimum of a linear program, and
+  which one a solver returns decides how the robots act in rare places: here it is one with much
+  entropy (τ = {sharp:g}; of 0.1, 0.01, … this came closest to the published curve, which so helped
+  to choose it).
 - *Independent* gets {rounds} rounds of improvement in place of 20, since after 20 its success was
   lower than theirs (5, 20, 40 and 80 were tried).
 - The limit of 100 expected steps of a run is left out; our teams take {steps_reaching:.0f} and
-  {steps_independent:.0f}, so it would not bind.
-- P is how robot 0's plan, which is public, lets it move. The policies planned and adaptive and the
-  belief use it. Policy `paper` with symbols taken for true, which is the published way, does not.
-- With belief, robot 1 acts on robot 0's most probable cell. The filter takes the first symbol for
-  that of a move, though robot 0 still stands at its start.
-- Published numbers are those of the figure in their repository (ε = 0.01, 1.009, …; 1000 runs).
+  {steps_independent:.0f}.
+- P is how robot 0's plan, which is public, lets it move: the policies planned and adaptive and the
+  belief use it, the published way does not.
+- With belief, robot 1 acts on robot 0's most probable cell; the first symbol is taken for that of
+  a move, though robot 0 still stands at its start.
 
 ## What a delay costs a team
 
@@ -227,18 +202,15 @@ true cost {a1:.2f} times the idleness, more than hearing nothing, and an intrude
 _LESSONS = """\
 - **Private places do not hide gaps,** as the robots act on what is public: they stay away from
   where the symbols show others. The intruder reads the same symbols.
-- **The policy matters where symbols are taken for true:** at ε = 2, average idleness is {p2:.2f}
-  times that with true places for `paper`, {g2:.2f} for `guided`, {n2:.2f} for `planned`, {d2:.2f}
-  for `adaptive`; at ε = 4 it is {p4:.2f}, {g4:.2f}, {n4:.2f}, {d4:.2f}.
+- **The policy matters where symbols are taken for true:** at ε = 4, average idleness is {p4:.2f}
+  times that with true places for `paper`, {g4:.2f} for `guided`, {a4:.2f} for `adaptive`.
 - **Belief alone does not help a patrol.** At ε = 2 it makes no great difference ({b2:.2f} against
   {g2:.2f}), at ε = 1 it is far worse ({b1:.2f} against {g1:.2f}): an uncertain belief expects
   someone to come by everywhere, so each robot leaves vertices to others, and nobody visits them.
 - **A hedge mends that:** {h1:.2f} at ε = 1, but it costs at a large ε ({h8:.2f} against {g8:.2f}
   at ε = 8).
 - **With a hedge, the policies lie on one curve:** what a better policy gains for the patrol, the
-  intruder gains, too.
-- **Worst idleness loses more than the average:** at ε = 2 it is {w2:.2f} times that with true
-  places (guided, taken for true), and {wnone:.2f} times if nothing is heard."""
+  intruder gains, too."""
 
 _TEAM_LESSONS = """\
 - **The published curve comes out again** (policy `paper`, symbols taken for true): our numbers are
@@ -256,21 +228,22 @@ _TEAM_LESSONS = """\
   ε = 10 {best10:.0%} at best."""
 
 
+_SHOWN = 4.0, 2.0, 1.0  # ε of the table of the patrol
+_TEAMS_SHOWN, _POLICIES_SHOWN = (0.01, 1, 4, 10), ('paper', 'guided', 'adaptive')
+_LATE_SHOWN = 2.0, 4.0
+
+
 def page(numbers: dict[str, Any]) -> str:
     """Return the page in Markdown."""
     size = numbers['size']
-    true, none = summary(numbers, 'true'), summary(numbers, 'none')
     return _PAGE.format(
         answer=_answer(numbers), lessons=_lessons(numbers), team_lessons=_team_lessons(numbers),
         maps=', '.join(f'{name} ({area["vertices"]} vertices, T = {area["window"]})'
                        for name, area in numbers['maps'].items()),
         robots=patrol.ROBOTS, delay=patrol.DELAY, fewest=patrol.FEWEST, near=patrol.NEAR,
         hedge=patrol.HEDGE, runs=size['runs'], steps=size['steps'], burn_in=size['burn_in'],
-        patient=PATIENT, overall=_overall(numbers), none_average=none.average,
-        none_worst=none.worst, true_intruder=true.intruder, none_intruder=none.intruder,
-        average_table=_by_policy(numbers, 'average', '{:.2f}'),
-        worst_table=_by_policy(numbers, 'worst', '{:.2f}'),
-        intruder_table=_by_policy(numbers, 'intruder', '{:.0%}'), map_table=_by_map(numbers),
+        patient=PATIENT, overall=_overall(numbers), shown=_SHOWN[1],
+        policies=_by_policy(numbers),
         adjacency=team.ADJACENCY, team_table=_teams(numbers), team_runs=size['team_runs'],
         map_count=len(numbers['maps']), slip=team.SLIP,
         team_error=max(row['success'][1] for row in numbers['team']),
@@ -283,46 +256,33 @@ def _overall(numbers: dict[str, Any]) -> str:
     rows = [('true places', summary(numbers, 'true')), ('nothing heard', summary(numbers, 'none'))]
     rows[1:1] = [(f'private, guided, {USE_NAMES[use]}, ε = {epsilon:g}',
                   summary(numbers, 'guided', use, epsilon))
-                 for use in USE_NAMES for epsilon in reversed(numbers['size']['epsilons'])]
+                 for use in USE_NAMES for epsilon in _SHOWN]
     return table(
         ('heard', 'average idleness', 'worst idleness', 'intruder', 'patient intruder', 'place'),
         [(name, f'{row.average:.2f}', f'{row.worst:.2f}', f'{row.intruder:.0%}',
           f'{row.patient:.0%}', f'{row.guess:.0%}') for name, row in rows])
 
 
-def _by_policy(numbers: dict[str, Any], key: str, form: str) -> str:
-    epsilons = numbers['size']['epsilons']
-    return table(('policy', 'use', *(f'ε = {epsilon:g}' for epsilon in epsilons)), [
-        (policy, USE_NAMES[use], *(
-            form.format(getattr(summary(numbers, policy, use, epsilon), key))
-            for epsilon in epsilons)) for policy in POLICIES for use in USE_NAMES])
-
-
-def _by_map(numbers: dict[str, Any]) -> str:
-    def cells(row: dict[str, Any]) -> tuple[str, ...]:
-        heard = {'true': 'true places', 'none': 'nothing'}.get(
-            row['what'], f'private, ε = {row["epsilon"] or 0:g}')
-        return (row['map'], STRATEGY_NAMES[row['strategy']], heard,
-                *('{:.2f} ± {:.2f}'.format(*row[key]) for key in ('average', 'worst')),
-                *('{:.0%} ± {:.0%}'.format(*row[key])
-                  for key in ('intruder', 'patient', 'guess')))
-
-    return table(
-        ('map', 'strategy', 'heard', 'average idleness', 'worst idleness', 'intruder',
-         'patient intruder', 'place'),
-        [cells(row) for row in numbers['patrol']
-         if (row['what'], row['use']) in (('true', None), ('none', None), ('guided', 'hedged'))])
+def _by_policy(numbers: dict[str, Any]) -> str:
+    rows = []
+    for policy in POLICIES:
+        found = [summary(numbers, policy, use, _SHOWN[1]) for use in ('symbol', 'hedged')]
+        rows.append((policy, *(f'{way.average:.2f}' for way in found),
+                     *(f'{way.worst:.2f}' for way in found),
+                     *(f'{way.intruder:.0%}' for way in found)))
+    return table(('policy', *(f'{what}, {use}' for what in ('average', 'worst', 'intruder')
+                              for use in ('taken for true', 'hedged'))), rows)
 
 
 def _teams(numbers: dict[str, Any]) -> str:
-    epsilons = numbers['size']['team_epsilons']
+    epsilons = [epsilon for epsilon in numbers['size']['team_epsilons'] if epsilon in _TEAMS_SHOWN]
     rows = []
     for name in team.TEAMS:
         rows.append((name, 'published: paper', 'symbol', *(
             f'{PUBLISHED[name][epsilon]:.3f}' for epsilon in epsilons)))
         rows += [(name, policy, 'belief' if belief else 'symbol', *(
             f'{_team(numbers, name, policy, belief, epsilon):.3f}' for epsilon in epsilons))
-            for policy in POLICIES for belief in (False, True)]
+            for policy in _POLICIES_SHOWN for belief in (False, True)]
         rows.append((name, '**true**', '', *[f'{numbers["team_true"][name]:.3f}'] * len(epsilons)))
     return table(('team', 'policy', 'acts on', *(f'ε = {epsilon:g}' for epsilon in epsilons)),
                  rows)
@@ -348,7 +308,8 @@ def _late(numbers: dict[str, Any]) -> str:
                for what in ('average', 'worst')),
              *(f'{_late_success(numbers, name, epsilon, delay):.3f}' for name in team.TEAMS))
             for epsilon, delay in dict.fromkeys(
-                (row['epsilon'], row['delay']) for row in numbers['late'])]
+                (row['epsilon'], row['delay']) for row in numbers['late'])
+            if epsilon in _LATE_SHOWN]
     return table(('ε', 'delay', 'average idleness', 'worst idleness', *team.TEAMS), rows)
 
 
@@ -382,12 +343,11 @@ def _answer(numbers: dict[str, Any]) -> str:
 
 def _lessons(numbers: dict[str, Any]) -> str:
     at, belief, hedged = (_guided(numbers, use) for use in USE_NAMES)
-    averages = {f'{name}{epsilon}': summary(numbers, policy, 'symbol', epsilon).average
-                for name, policy in zip('pgnd', POLICIES, strict=True) for epsilon in (2, 4)}
+    averages = {f'{policy[0]}4': summary(numbers, policy, 'symbol', 4).average
+                for policy in ('paper', 'adaptive')}
     return _LESSONS.format(
-        **averages, g1=at[1].average, g8=at[8].average, b1=belief[1].average,
-        b2=belief[2].average, h1=hedged[1].average, h8=hedged[8].average, w2=at[2].worst,
-        wnone=summary(numbers, 'none').worst)
+        **averages, g1=at[1].average, g2=at[2].average, g4=at[4].average, g8=at[8].average,
+        b1=belief[1].average, b2=belief[2].average, h1=hedged[1].average, h8=hedged[8].average)
 
 
 def _guided(numbers: dict[str, Any], use: str) -> dict[float, Summary]:

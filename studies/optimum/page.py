@@ -24,11 +24,12 @@ _PAGE = """\
 # How far from the optimum
 
 Is a private route as good as it can be, or would a better mechanism err less at the same ε? This
-page compares our mechanisms with bounds that no mechanism can beat, whatever it computes.
-`make optimum` makes this page again, in about {minutes} minutes on two cores; every number is in
-[optimum.json](optimum.json). The *error* is the expected share of wrong symbols, for robots that
-move by the chain's P. Our mechanisms know P on the tiny chains; on real maps they take it for one
-of several models. ε and k are what the [promise](../privacy.md) speaks of.
+page compares our mechanisms with bounds that no mechanism can beat, whatever it computes. `make
+optimum` makes this page again, in about {minutes} minutes on two cores. The numbers of all chains,
+lengths, ε and maps are in [optimum.json](optimum.json). The *error* is the expected share of wrong
+symbols, for robots that move by the chain's P. Our mechanisms know P on the tiny chains; on real
+maps they take it for one of several models. ε and k are what the [promise](../privacy.md) speaks
+of.
 
 {short}
 
@@ -46,18 +47,15 @@ and causality are linear in them. So *at once* means the best mechanism that kno
 routes that the map allows. The robot begins at the first state of its row; the first symbol is one
 move later.
 
-*Proved* is a lower bound that does not rest on the solver: the multipliers of its solution are
-rounded to fractions, and what they prove is computed in fractions
-(`studies/optimum/program.py`). It is below the optimum by {gap:.5f} at most, at ε = 5, where the
-solver is less exact; for ε ≤ 4 by {usual_gap:.5f}. Ratios are errors divided by the optimum.
-Errors of ours are exact: all words and all signals are enumerated.
+A lower bound does not rest on the solver: the multipliers of its solution are rounded to
+fractions, and what they prove is computed in fractions (`studies/optimum/program.py`). It is below
+the optimum by {gap:.5f} at most, at ε = 5, where the solver is less exact; for ε ≤ 4 by
+{usual_gap:.5f}. In brackets: errors divided by the optimum. Errors of ours are exact: all words
+and all signals are enumerated.
 
 ### k = 1
 
 {ones}
-
-The goals for three states in a row, n = 4, are ratios of at most 1.2 one symbol later, and 1.3
-with the whole word:
 
 {goals}
 
@@ -67,7 +65,8 @@ with the whole word:
 
 Two words may differ in k places *anywhere*: that is what `adjacency` promises. `protect` needs
 less: the changed symbols stand *in a row*, as those of a visit do. Our mechanisms keep the first
-promise, which implies the second. The ratio is that to the optimum of the promise in the row.
+promise, which implies the second. The ratio is that to the optimum of the promise in the row;
+three states in a row, n = 4, ε = {shown_two:g}.
 
 {twos}
 
@@ -76,27 +75,12 @@ promise, which implies the second. The ratio is that to the optimum of the promi
 `protect` hides what a robot did during w ticks in a row. Today it does so by a slow clock: one
 signal in w ticks, with all of ε, and nothing between. Here w = {window}, n = 6, and the words are
 decoded by the best reader of the signals, on single ticks. *Watching for a change* is another
-mechanism, for windows alone:
-
-- It watches for L ticks, beginning with a public reference: the state that was said last. The
-  alternatives are "no change", or "the first change is at tick i, to y": M changes.
-- It draws one of them by randomized response: weight e^ε for a change that is true, 1 for each
-  other change; ν for "no change" if that is not true, e^ε − 1 + ν if it is. They add up to
-  K = e^ε + M − 1 + ν. A change at tick i is said at tick i, so this works live.
-- Then it is blind for w − 1 ticks, and watches again. L = 1 is the slow clock.
-
-**This is private, for every chain, w, L and ν ≥ 1.** *Proof.* Fix the answers: they fix when it
-watches, and with which reference. Each answer depends on the ticks from where it began to watch to
-where it spoke. Between the last tick of one answer and the first of the next lie w − 1 blind
-ticks, so w ticks in a row touch one answer at most; all other factors of the probability are the
-same. A change has the probability e^ε/K or 1/K; "no change" has (e^ε − 1 + ν)/K or ν/K, whose
-ratio is at most e^ε as ν ≥ 1. ∎ A test enumerates all words and all answers of small cases in
-fractions.
-
-The blind ticks after "no change" are needed. Without them, a change at the end of one watch that
-is not said, and one at the beginning of the next that is, have together the ratio
-e^ε·(e^ε − 1 + ν)/ν: more than e^ε for every ν. (ν = 1 errs least of those that were tried, and is
-plain randomized response: the numbers below are with it, and with the best L and first tick.)
+mechanism, for windows alone. It watches for L ticks, beginning with a public reference: the state
+that was said last. It draws "no change", or "the first change is at tick i, to y", by randomized
+response, and says a change at tick i at tick i, so this works live. Then it is blind for w − 1
+ticks, and watches again. L = 1 is the slow clock. **This is private, for every chain, w and L**:
+the proof is in `studies/optimum/windows.py`, and a test enumerates all words and all answers of
+small cases in fractions. At ε = {shown_window:g}, with the best L and first tick:
 
 {windows}
 
@@ -141,19 +125,13 @@ once*: the best of our live mechanisms on each map; *{delay} later*: adaptive wi
 comparison.json; at the others (k = 1), permute-and-flip is left out.
 
 {means}
-
-## Map by map
-
-k = 1. In each cell: the bound, and what the best of ours errs.
-
-At once:
-
-{live}
-
-With the whole word:
-
-{logs}
 """
+
+
+# What the tables show.
+_ONE_SHOWN, _LEFT_OUT = (1.0, 2.0, 3.0, 5.0), ('guided', 'planned')  # ε; close to `paper`
+_TWO_SHOWN, _WINDOW_SHOWN = 3.0, 4.0
+_MEANS_SHOWN = {1: (1.0, 2.0, 3.0), 10: (2.0, 8.0), 30: (2.0, 8.0)}
 
 
 def page(numbers: dict[str, Any]) -> str:
@@ -174,7 +152,7 @@ def page(numbers: dict[str, Any]) -> str:
         walks=maps.WALKS, delay=maps.DELAY, map_lengths=', '.join(
             f'{length} symbols for k = {k}' for k, length in words.LENGTHS.items()),
         stored=', '.join(f'{e:g}' for e in words.EPSILONS), means=_means(charted),
-        live=_map_by_map(charted, 0), logs=_map_by_map(charted, 2))
+        shown_two=_TWO_SHOWN, shown_window=_WINDOW_SHOWN)
 
 
 def pick(rows: Iterable[dict[str, Any]], **wanted: Any) -> dict[str, Any]:
@@ -188,21 +166,16 @@ def _gap(rows: Iterable[dict[str, Any]]) -> float:
 
 
 def _ones(solved: list[dict[str, Any]]) -> str:
-    """Return the tables of k = 1: for each chain and length, what each mechanism errs."""
-    parts = []
-    for name, n in dict.fromkeys((row['chain'], row['n']) for row in solved
-                                 if row['k'] == 1 and not row['in_a_row']):
-        rows = [row for row in solved if (row['chain'], row['n'], row['k']) == (name, n, 1)]
-        epsilons = sorted({row['epsilon'] for row in rows})
-        lines = []
-        for delay, knows in KNOWS.items():
-            at = [pick(rows, epsilon=epsilon, delay=delay) for epsilon in epsilons]
-            lines += [(f'*{what}, {knows}*', *(f'{row[key]:.4f}' for row in at))
-                      for what, key in (('optimum', 'optimum'), ('proved', 'proved'))]
-            lines += [(LABELS[key], *(f'{row["found"][key]:.4f} ({_ratio(row, key):.2f})'
-                                      for row in at)) for key in at[0]['found']]
-        parts.append(table((f'{name}, n = {n}', *(f'ε = {e:g}' for e in epsilons)), lines))
-    return '\n\n'.join(parts)
+    """Return the table of k = 1 on three states: what each mechanism errs."""
+    rows = [row for row in solved if (row['chain'], row['n'], row['k']) == (tiny.THREE, 4, 1)]
+    lines = []
+    for delay, knows in KNOWS.items():
+        at = [pick(rows, epsilon=epsilon, delay=delay) for epsilon in _ONE_SHOWN]
+        lines.append((f'*optimum, {knows}*', *(f'{row["optimum"]:.4f}' for row in at)))
+        lines += [(LABELS[key], *(f'{row["found"][key]:.4f} ({_ratio(row, key):.2f})'
+                                  for row in at))
+                  for key in at[0]['found'] if key not in _LEFT_OUT]
+    return table((f'{tiny.THREE}, n = 4', *(f'ε = {e:g}' for e in _ONE_SHOWN)), lines)
 
 
 def _ratio(row: dict[str, Any], key: str) -> float:
@@ -214,15 +187,13 @@ def _least(row: dict[str, Any]) -> str:
 
 
 def _goals(solved: list[dict[str, Any]]) -> str:
-    lines = []
+    parts = []
     for (epsilon, delay), goal in GOALS.items():
         row = pick(solved, chain=tiny.THREE, n=4, epsilon=epsilon, k=1, delay=delay)
-        best = _least(row)
-        ratio = _ratio(row, best)
-        lines.append((f'{epsilon:g}', KNOWS[delay], f'{row["optimum"]:.4f}',
-                      f'{row["found"][best]:.4f} ({LABELS[best]})', f'{ratio:.3f}', f'≤ {goal}',
-                      'yes' if ratio <= goal else '**no**'))
-    return table(('ε', 'known', 'optimum', 'best of ours', 'ratio', 'goal', 'met'), lines)
+        ratio = _ratio(row, _least(row))
+        parts.append(f'{ratio:.3f} at ε = {epsilon:g}, {KNOWS[delay]} (≤ {goal}'
+                     f'{"" if ratio <= goal else ", **not met**"})')
+    return f'The goals were ratios of the best of ours: {"; ".join(parts)}.'
 
 
 def _learned(solved: list[dict[str, Any]]) -> str:
@@ -251,27 +222,28 @@ def _loose(numbers: dict[str, Any]) -> str:
 def _twos(solved: list[dict[str, Any]]) -> str:
     lines = []
     for row in solved:
-        if row['k'] == 2:
-            best = _least(row)
-            lines.append((row['chain'], f'{row["n"]}', f'{row["epsilon"]:g}', KNOWS[row['delay']],
-                          'in a row' if row['in_a_row'] else 'anywhere',
-                          f'{row["optimum"]:.4f}', f'{row["found"][best]:.4f} ({LABELS[best]})',
+        if (row['k'], row['epsilon'], row['in_a_row'], row['chain']) == (
+                2, _TWO_SHOWN, True, tiny.THREE):
+            key = {name: row[name] for name in ('chain', 'n', 'epsilon', 'k', 'delay')}
+            anywhere, best = pick(solved, in_a_row=False, **key), _least(row)
+            lines.append((KNOWS[row['delay']],
+                          f'{anywhere["optimum"]:.4f}', f'{row["optimum"]:.4f}',
+                          f'{row["found"][best]:.4f} ({LABELS[best]})',
                           f'{_ratio(row, best):.2f}'))
-    return table(('chain', 'n', 'ε', 'known', 'changes', 'optimum', 'best of ours', 'ratio'),
-                 sorted(lines, key=lambda line: (line[:4], line[4])))
+    return table(('known', 'optimum, anywhere', 'optimum, in a row', 'best of ours',
+                  'ratio'), lines)
 
 
 def _windows(solved: list[dict[str, Any]]) -> str:
     lines = []
     for row in solved:
-        if row['k'] == tiny.WINDOW and row['in_a_row']:
+        if (row['k'], row['epsilon']) == (tiny.WINDOW, _WINDOW_SHOWN) and row['in_a_row']:
             first, span = row['watched']
             lines.append((
-                row['chain'], f'{row["epsilon"]:g}', KNOWS[row['delay']],
-                f'{row["optimum"]:.4f}', *(
+                row['chain'], KNOWS[row['delay']], f'{row["optimum"]:.4f}', *(
                     f'{row["found"][key]:.4f} ({_ratio(row, key):.2f})'
                     for key in ('adaptive', 'slow clock', 'watch')), f'{first}, {span}'))
-    return table(('chain', 'ε', 'known', 'optimum', f'adaptive, k = {tiny.WINDOW}', 'slow clock',
+    return table(('chain', 'known', 'optimum', f'adaptive, k = {tiny.WINDOW}', 'slow clock',
                   'watching', 'first tick, L'), lines)
 
 
@@ -294,7 +266,8 @@ def _watching(solved: list[dict[str, Any]]) -> str:
 
 def _rates(found: list[dict[str, Any]]) -> str:
     lines = []
-    for name, stays in dict.fromkeys((row['map'], row['stays']) for row in found):
+    for name, stays in dict.fromkeys((row['map'], row['stays']) for row in found
+                                     if row['stays'] == windows.STAYS[0]):
         at = [row for row in found if (row['map'], row['stays']) == (name, stays)]
         lines.append((name, f'{stays} s', *(
             f'{row["rates"][0]:.3f}, {row["rates"][1]:.3f}' for row in at)))
@@ -329,26 +302,11 @@ def _mean(charted: list[dict[str, Any]], k: int, epsilon: float) -> list[tuple[f
 
 
 def _means(charted: list[dict[str, Any]]) -> str:
-    tables = []
-    for k in words.LENGTHS:
-        lines = [(f'{epsilon:g}', *(f'{number:.3f}' for pair in _mean(charted, k, epsilon)
-                                    for number in pair))
-                 for epsilon in sorted({row['epsilon'] for row in charted if row['k'] == k})]
-        tables.append(table((f'k = {k}, ε', *(
-            head for when in ('at once', f'{maps.DELAY} later', 'logs')
-            for head in (f'bound, {when}', f'ours, {when}'))), lines))
-    return '\n\n'.join(tables)
-
-
-def _map_by_map(charted: list[dict[str, Any]], which: int) -> str:
-    rows = [row for row in charted if row['k'] == 1]
-    epsilons = sorted({row['epsilon'] for row in rows})
-    lines = []
-    for name in _names(rows):
-        at = [pick(rows, map=name, epsilon=epsilon) for epsilon in epsilons]
-        lines.append((name, *(f'{row["bounds"][which]:.3f}, {row["found"][which][1]:.3f}'
-                              for row in at)))
-    return table(('map', *(f'ε = {epsilon:g}' for epsilon in epsilons)), lines)
+    lines = [(f'k = {k}, ε = {epsilon:g}', *(f'{number:.3f}' for pair in _mean(
+        charted, k, epsilon) for number in pair))
+        for k, shown in _MEANS_SHOWN.items() for epsilon in shown]
+    return table(('', *(head for when in ('at once', f'{maps.DELAY} later', 'logs')
+                        for head in (f'bound, {when}', f'ours, {when}'))), lines)
 
 
 def _short(numbers: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ They run in small in `make test`, and for as long as one likes by `make fuzz MIN
 - SYMDP_SOAK_SECONDS: how long a soak takes (default 2);
 - SYMDP_TEST_SEED: the seed of the first case (default: another one each time);
 - SYMDP_FIGURES: a file that each test appends its row of a Markdown table to. `make figures`,
-  which runs this module, puts these rows into the table of SECURITY.md.
+  which runs this module, puts these rows into the table of docs/evidence/long-runs.md.
 
 A fuzzer stands in a file named test_fuzz_*.py, and is a test that calls `fuzz`.
 """
