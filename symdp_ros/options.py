@@ -653,7 +653,8 @@ OF_ARCHIVES = (CHARGE, ROUTE_KEY, POSITION_KEY, SUBJECT_KEY, PARTIAL, UPLOAD, EN
 
 #: Option → what it needs to have an effect, and whether that is so. Of nodes that sample.
 _NEEDS: dict[str, tuple[str, Callable[[Mapping[str, Any]], bool]]] = {
-    'period': ('sampling: period', lambda values: values['sampling'] == 'period'),
+    'period': ('sampling: period', lambda values: (
+        values['sampling'] or (values['protect'] and 'period')) == 'period'),
     'regions_file': ('input: pose, or outputs with positions', lambda values: (
         values.get('input') != 'region'
         or not set(values.get('outputs', ())) <= {'string', 'belief'})),

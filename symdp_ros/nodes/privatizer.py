@@ -78,7 +78,7 @@ def choose_of(values: Mapping[str, Any],
     settings.check()
     privacy = sampling.privacy(values['epsilon'], values['adjacency'], place.zones())
     chain, known = sampling.chain(graph), {} if chains is None else chains
-    chain = known.setdefault((chain.digest(), chain.ticks), chain)
+    chain = known.setdefault((chain.digest(), chain.single.digest(), chain.ticks), chain)
     sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
     return choose_live(chain, privacy, settings, sampling)
 

@@ -31,7 +31,7 @@ def fleet_file(directory, chain_file, robots, epsilon=SURE, **top):
     """Write a fleet file (JSON is YAML); return its path."""
     file = directory / 'fleet.yaml'
     file.write_text(json.dumps({
-        **top, 'defaults': {'chain_file': str(chain_file), 'epsilon': epsilon},
+        **top, 'defaults': {'chain_file': str(chain_file), 'epsilon': epsilon, 'adjacency': 1},
         'robots': robots}))
     return file
 
@@ -77,7 +77,7 @@ def test_the_zones_of_all_robots_stand_in_defaults(world, tmp_path):
                         ('whole', '{all: [a, b, c, d]}')):
         (tmp_path / f'{name}.yaml').write_text(f'zones: {zones}\n')
     file = tmp_path / 'fleet.yaml'
-    file.write_text('defaults: {chain_file: corridor.chain.yaml, epsilon: 1, '
+    file.write_text('defaults: {chain_file: corridor.chain.yaml, epsilon: 1, adjacency: 1, '
                     'zones_file: wards.yaml}\n'
                     'robots: {tb1: , tb2: , tb3: {zones_file: whole.yaml}}\n')
     run = start(world, file)
@@ -252,7 +252,7 @@ def test_reload_of_a_wrong_file_changes_nothing(world, chain_file, tmp_path):
     assert not answer.success and 'secret_name' not in answer.message
     assert 'is not valid' in answer.message and "secret_name has the unknown key 'x'" in run.log
     for value in ('!!bool maybe', '!!timestamp foo', '!!int ""', '&a [*a]', '0b_', '[' * 999):
-        file.write_text('defaults: {chain_file: a, epsilon: 1}\n'
+        file.write_text('defaults: {chain_file: a, epsilon: 1, adjacency: 1}\n'
                         f'robots: {{tb1: {{where: {value}}}}}')
         assert not reload(world).success
     file.unlink()

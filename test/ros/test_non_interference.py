@@ -120,7 +120,8 @@ def record_fleet(directory, word, chain_file):
     with world_in(directory) as world:
         def write_robots():
             (directory / 'fleet.yaml').write_text(json.dumps({
-                'defaults': {'chain_file': str(chain_file), 'epsilon': 1.0, 'autostart': False},
+                'defaults': {'chain_file': str(chain_file), 'epsilon': 1.0, 'adjacency': 1,
+                             'autostart': False},
                 'robots': robots}))
 
         def reload():

@@ -246,7 +246,8 @@ def test_a_wrong_parameter_ends_the_start_with_a_sentence(starter, chain_file, p
 def test_parameters_of_other_nodes_in_a_shared_file_are_only_said(world, chain_file):
     parameters = chain_file.with_name('shared.yaml')
     parameters.write_text('/**:\n  ros__parameters:\n    period_ms: 3\n    robot: r1\n')
-    run = world.privatizer('--params-file', str(parameters), chain_file=chain_file, epsilon=SURE)
+    run = world.privatizer('--params-file', str(parameters), chain_file=chain_file, epsilon=SURE,
+                           adjacency=1)
     for name in ('period_ms', 'robot'):
         assert f'there is no parameter {name}: it has no effect' in run.log
 
