@@ -191,7 +191,8 @@ class Privatizer(ManagedNode):
             + ('' if self._outer_node is None else
                f' in ROS domain {self._output_domain}, and nothing else there')
             + ('; waits for a publisher' if self._subscription and self._subscription.waits
-               else ''))
+               else '')
+            + self._until_the_first())
 
     def deactivate(self):
         if self._subscription is not None:
@@ -247,6 +248,13 @@ class Privatizer(ManagedNode):
             return {}
         unit = {'message': 'messages', 'change': 'changes'}.get(sampling.rule)
         return {'delay': f'{delay} {unit}' if unit else f'{delay * sampling.period:g} s'}
+
+    def _until_the_first(self):
+        sampling = self.sampling_settings
+        if not sampling.has_period or self._word.last is not None:
+            return ''
+        seconds = sampling.period * (1 + self.mechanism_settings.delay)
+        return f'; the first private region comes in {seconds:g} s'
 
     def _source(self):
         """Return what is read, and where: who reads it next may meet a region that was drawn."""

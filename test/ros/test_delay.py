@@ -87,7 +87,7 @@ def in_this_process(world, **parameters):
     """Return an active privatizer of this process that draws from a seed; and how to end it."""
     node = Privatizer(context=world.context, use_global_arguments=False, random=Random(5),
                       parameter_overrides=[Parameter(name, value=value)
-                                           for name, value in parameters.items()])
+                                           for name, value in {'adjacency': 1, **parameters}.items()])
     world._executor.add_node(node)
     assert node.autostart()
 
@@ -164,7 +164,7 @@ def test_the_last_region_is_shown_after_a_restart_without_a_draw(world, chain_fi
 @pytest.mark.parametrize('given, sentence', [
     ({'delay': 3, 'policy': 'guided'}, 'delay is 3, which needs the policy '
      'adaptive: the policy is guided'),
-    ({'delay': -1}, 'delay is -1: it must be at least 0'),
+    ({'delay': -1}, 'delay is -1.0: it must be at least 0'),
     ({'delay': 1001}, 'delay is 1001: it must be at most 1,000 symbols'),
     ({'delay': 1.5}, 'delay is 1.5: without times it is a number of symbols'),
     ({'delay': 0.5}, 'delay is 0.5: without times it is a number of symbols'),

@@ -55,7 +55,7 @@ def test_a_visit_is_protected(world, ring, tmp_path):
     ({'sampling': 'message'}, 'protect needs sampling: period'),
     ({'adjacency': 3}, 'give one of them'),
     ({'period': 0.12}, 'no whole number of steps'),
-    ({'moves': 0}, 'give the same period, or moves'),
+    ({'moves': 0, 'protect': 0.0, 'adjacency': 3}, 'give the same period, or moves'),
     ({'protect': -1.0}, 'protect is -1'),
     ({'stay': 'long'}, 'stay is'),
     ({'report_period': 0.05}, 'leave moves out'),
