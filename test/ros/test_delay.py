@@ -86,8 +86,8 @@ def test_what_is_held_back_stays_so_until_the_word_goes_on(world, chain_file, tm
 def in_this_process(world, **parameters):
     """Return an active privatizer of this process that draws from a seed; and how to end it."""
     node = Privatizer(context=world.context, use_global_arguments=False, random=Random(5),
-                      parameter_overrides=[Parameter(name, value=value)
-                                           for name, value in {'adjacency': 1, **parameters}.items()])
+                      parameter_overrides=[Parameter(name, value=value) for name, value in
+                                           {'adjacency': 1, **parameters}.items()])
     world._executor.add_node(node)
     assert node.autostart()
 

@@ -99,8 +99,8 @@ def test_what_is_set_by_hand_is_taken(starter, given, said):
 def test_nothing_is_hidden_unless_it_is_said(starter, node, given):
     logs = {'log_dir': 'logs', 'release_dir': 'released', 'ledger_file': 'spent', 'subject': 'r1'}
     end, log = starter.start(node, *arguments(
-        {'chain_file': DEPOT, 'initial_state': "'0'", 'self_loops': 'true', 'epsilon': 2.0, **given,
-         **(logs if node == 'log_release' else {})}))
+        {'chain_file': DEPOT, 'initial_state': "'0'", 'self_loops': 'true', 'epsilon': 2.0,
+         **given, **(logs if node == 'log_release' else {})}))
     assert end == '1' and log.count('FATAL') == 1, log
     assert 'say what is hidden: protect: 30.0 hides any visit of 30 s (adjacency: k, for those ' \
            'who count symbols, hides any k symbols)' in log

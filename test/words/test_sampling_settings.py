@@ -28,6 +28,7 @@ def test_settings_that_agree(chain, changed):
     (STAYS, {'rule': 'message', 'input_timeout': float('nan')}, 'input_timeout', ''),
     (STAYS, {'rule': 'often'}, 'sampling', 'must be one of message, change, period'),
     (STAYS, {'period': 0.0}, 'period', 'must be a number of seconds > 0'),
+    (STAYS, {'period': 9e-4}, 'period', 'must be at least 0.001 s'),
     (STAYS, {'unknown_symbol': 'hold'}, 'unknown_symbol', 'must be one of uniform, drop'),
     (None, {'unknown_symbol': 'drop'}, 'unknown_symbol', 'contradict each other'),
     (MOVES, {}, 'self_loops', "1 of its states cannot, such as 'a': set self_loops: true")])
