@@ -1,10 +1,10 @@
 # symdp_ros on a ROS 2 image, for amd64 and arm64. No image was built yet; ci/build.sh was run.
 #
-#     docker build -t symdp_ros .                             # or --build-arg ROS_DISTRO=lyrical
-#     docker run --rm --net=host --ipc=host symdp_ros         # the demo
-#     docker run --rm --net=host --ipc=host -v symdp_words:/root/.ros -v /maps:/maps symdp_ros \
+#     docker build -t symdp_ros .                              # or --build-arg ROS_DISTRO=lyrical
+#     docker run --rm --net=host symdp_ros                    # the demo
+#     docker run --rm --net=host -v symdp_words:/root/.ros -v /maps:/maps symdp_ros \
 #         privatizer --ros-args -p chain_file:=/maps/warehouse.geojson -p "initial_state:='5'" \
-#         -p epsilon:=2.0
+#         -p protect:=30.0 -p epsilon:=2.0
 ARG ROS_DISTRO=jazzy
 FROM ros:${ROS_DISTRO}-ros-base
 ENV DEBIAN_FRONTEND=noninteractive

@@ -77,7 +77,7 @@ def choose_of(values: Mapping[str, Any],
     settings.check()
     privacy = sampling.privacy(values['epsilon'], values['adjacency'], place.zones())
     chain, known = sampling.chain(graph), {} if chains is None else chains
-    chain = known.setdefault((chain.digest(), chain.ticks), chain)
+    chain = known.setdefault((chain.digest(), chain.single.digest(), chain.ticks), chain)
     sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
     return choose_live(chain, privacy, settings, sampling)
 
@@ -193,8 +193,7 @@ class Privatizer(ManagedNode):
             + ('' if self._outer_node is None else
                f' in ROS domain {self._output_domain}, and nothing else there')
             + ('; waits for a publisher' if self._subscription and self._subscription.waits
-               else '') + f' ({self._how()}). {self._to_check()}')
-
+               else '') + f' ({self._how()}){self._until_the_first()}. {self._to_check()}')
         if self.tells_what_remains and self.sampling_settings.protect and not self._remaining:
             with suppress(OSError):  # there is no room for another process
                 self._remaining = RemainingReport(self, self.settings)
@@ -264,6 +263,13 @@ class Privatizer(ManagedNode):
             return {}
         unit = {'message': 'messages', 'change': 'changes'}.get(sampling.rule)
         return {'delay': f'{delay} {unit}' if unit else f'{delay * sampling.period:g} s'}
+
+    def _until_the_first(self):
+        sampling = self.sampling_settings
+        if not sampling.has_period or self._word.last is not None:
+            return ''
+        seconds = sampling.period * (1 + self.mechanism_settings.delay)
+        return f'; the first private region comes in {seconds:g} s'
 
     def _source(self):
         """Return what is read, and where: who reads it next may meet a region that was drawn."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from symdp_ros.core.chain import Chain
     from symdp_ros.maps.graph import TransitionGraph
 
+_SHORTEST = 0.001  # seconds, of a period
+
 
 @dataclass(frozen=True)
 class SamplingSettings:
@@ -95,6 +97,9 @@ class SamplingSettings:
                                          setting='input_timeout')
             return
         stamps.from_seconds(self.period, 'period')
+        if self.period < _SHORTEST:
+            raise ConfigurationError(f'period is {self.period:g} s: it must be at least '
+                                     f'{_SHORTEST:g} s', setting='period')
         stamps.from_seconds(self.report_period, 'report_period', zero=True)
         if self.unknown_symbol == 'drop':
             raise ConfigurationError('sampling: period and unknown_symbol: drop contradict each '

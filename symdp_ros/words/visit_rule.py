@@ -9,8 +9,9 @@ where the map names none).
 
 - Symbols: one in the shortest period that is longer than D. A visit then touches one symbol, so
   k = 1. More symbols, each with a share of ε, err more (`studies.visit_rule`).
-- Regions go out with every tick: a signal in D seconds, and the most probable route in between.
-  That needs the policy adaptive. Other policies, and alphabets, publish with each symbol.
+- Regions go out with every tick: a signal in D seconds, and the most probable route in between
+  (where that is more than 1,000 regions, with every few ticks). That needs the policy adaptive.
+  Other policies, and alphabets, publish with each symbol.
 - Moves between two reports: as many as a robot makes in that time, but for 1 in 20, if each of the
   public models moves it with its weight (`core.models`).
 
@@ -23,7 +24,7 @@ from typing import Any
 
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.models import STAYING
-from symdp_ros.core.registry import AUTO
+from symdp_ros.core.registry import AUTO, MOST_REPORTS
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import as_fraction
@@ -32,6 +33,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 _TICK = 1.0       # seconds, of a map that names none
 _RARELY = 0.05    # the share of robots that make more moves than are allowed between two reports
 _MOST_MOVES = 12  # more make chains of so many moves that they say little
+_MOST_DELAY = 1_000  # symbols
 
 
 def settled(values: Mapping[str, Any], graph: TransitionGraph
@@ -41,8 +43,8 @@ def settled(values: Mapping[str, Any], graph: TransitionGraph
 
     :param values: of options.
     :param graph: the map.
-    :raises ConfigurationError: a delay that is shorter than a period, or no whole number of
-        symbols; a setting is not valid.
+    :raises ConfigurationError: a delay that is shorter than a period, too long, or no whole
+        number of symbols; a setting is not valid.
     """
     mechanism = MechanismSettings.of({**values, 'delay': None})
     sampling = _sampling(SamplingSettings.of(values), graph, mechanism)
@@ -52,15 +54,22 @@ def settled(values: Mapping[str, Any], graph: TransitionGraph
 
 def _delay(delay: float, sampling: SamplingSettings) -> int:
     """Return the delay in symbols: it is given in seconds where a symbol takes some."""
-    symbols = as_fraction(delay) / as_fraction(sampling.period if sampling.has_period else 1.0)
-    if delay and symbols < 1:
-        raise ConfigurationError(
-            f'delay is {delay:g} s: it gains nothing below the time from one symbol to the next, '
-            f'which is {sampling.period:g} s', setting='delay')
-    if not sampling.has_period and symbols.denominator != 1:
-        raise ConfigurationError(f'delay is {delay:g}: without times it is a number of symbols',
+    if not sampling.has_period:
+        if delay != int(delay):
+            raise ConfigurationError(f'delay is {delay:g}: without times it is a number of '
+                                     'symbols', setting='delay')
+        symbols, most = int(delay), f'{_MOST_DELAY:,} symbols'
+    else:
+        symbols = int(as_fraction(delay) / as_fraction(sampling.period))
+        most = f'{_MOST_DELAY * sampling.period:g} s ({_MOST_DELAY:,} symbols)'
+        if delay and not symbols:
+            raise ConfigurationError(
+                f'delay is {delay:g} s: it gains nothing below the time from one symbol to the '
+                f'next, which is {sampling.period:g} s', setting='delay')
+    if symbols > _MOST_DELAY:
+        raise ConfigurationError(f'delay is {delay:g}: it must be at most {most}',
                                  setting='delay')
-    return int(symbols)
+    return symbols
 
 
 def _sampling(sampling: SamplingSettings, graph: TransitionGraph,
@@ -69,19 +78,25 @@ def _sampling(sampling: SamplingSettings, graph: TransitionGraph,
         return sampling
     if not sampling.protect:
         return replace(sampling, period=sampling.period or 1.0)
-    tick = as_fraction(graph.tick or _TICK)
-    period = as_fraction(sampling.period) if sampling.period else (
-        (as_fraction(sampling.protect) // tick + 1) * tick)
+    tick, report = as_fraction(graph.tick or _TICK), as_fraction(sampling.report_period)
+    between = not report and not sampling.moves and not graph.complete and (
+        _is_adaptive(mechanism))  # whether the rule may let regions go out between symbols
+    if sampling.period:
+        period = as_fraction(sampling.period)
+    elif graph.moves is not None and not between and not report:
+        period = tick  # what such a map says of reports, it says of no others
+    else:
+        shortest = as_fraction(sampling.protect) // tick + 1
+        step = report or tick * (-(-shortest // MOST_REPORTS) if between else 1)
+        period = (as_fraction(sampling.protect) // step + 1) * step
     ticks = period / tick
-    report = sampling.report_period
-    if not report and not sampling.moves and ticks > 1 and ticks.denominator == 1 and (
-            not graph.complete and _is_adaptive(mechanism)):
-        report = float(tick)
-    between = as_fraction(report or float(period)) / tick
-    moves = sampling.moves
-    if not moves and between > 1 and graph.moves is None:
-        moves = _moves(int(between), sampling.stay / float(tick))
-    return replace(sampling, period=float(period), report_period=report, moves=moves)
+    if between and ticks > 1 and ticks.denominator == 1:
+        report = tick * next(each for each in range(-(-int(ticks) // MOST_REPORTS), int(ticks) + 1)
+                             if not ticks % each)
+    ticks, moves = (report or period) / tick, sampling.moves
+    if not moves and ticks > 1 and graph.moves is None:
+        moves = 1 if graph.complete else _moves(int(ticks), sampling.stay / float(tick))
+    return replace(sampling, period=float(period), report_period=float(report), moves=moves)
 
 
 def _is_adaptive(mechanism: MechanismSettings) -> bool:

@@ -81,7 +81,8 @@ defaults: {chain_file: a, epsilon: 2, preset: px4, period: 5}
 robots: {tb1: , tb2: {preset: nav2_route}, tb3: {period: 7, field: mine}}
 """
     first, second, third = (robot.parameters for robot in robots_of(tmp_path, text).values())
-    assert (first['field'], first['sampling'], first['period']) == ('nav_state', 'period', 5.0)
+    assert (first['field'], first['message_type'], first['period']) == (
+        'nav_state', 'px4_msgs/msg/VehicleStatus', 5.0)
     assert second['field'] == 'feedback.last_node_id' and 'symbol_map' not in second
     assert (third['field'], third['period']) == ('mine', 7.0)
     assert 'preset' not in first
@@ -196,7 +197,7 @@ def test_qos_overrides_are_parameters_too(tmp_path):
      'a would publish /a/private_region twice: give each of its outputs'),
     (DEFAULTS + 'robots:\n  a: {policy: adaptive, outputs: [string, belief], private_belief: '
      'private_region}', 3, 'a would publish /a/private_region twice'),
-    (DEFAULTS + 'robots:\n  a: {delay: 1001}', 3, 'delay is 1001: it must be at most 1000'),
+    (DEFAULTS + 'robots:\n  a: {delay: -1}', 3, 'delay is -1.0: it must be at least 0'),
     (DEFAULTS + 'robots: {a: {state_file: "x\\0"}}', 2, 'is no name of a file'),
     (DEFAULTS + 'state_dir: "\\0"\nrobots: {a: }', 2, 'is no name of a file'),
     (DEFAULTS + f'robots: {{a: {{qos_overrides.b.c: {2**63}}}}}', 2, 'must be a text, a number'),

@@ -116,6 +116,23 @@ def test_privatizer(launched, tmp_path):
     assert stop(process) == 0 and 'finished cleanly' in log.read_text()
 
 
+def test_a_launch_that_says_how_long_a_visit_is_hidden(launched):
+    process, log = launched(
+        'privatizer.launch.py', f'chain_file:={ROOT}/config/depot.geojson', 'initial_state:=0',
+        'protect:=30.0', 'epsilon:=2.0')
+    wait_for(process, log, '[privatizer]: active')
+    assert 'during any 30 s' in log.read_text() and 'one every 1 s' in log.read_text()
+    assert stop(process) == 0
+
+
+def test_a_launch_that_does_not_say_what_is_hidden(launched):
+    process, log = launched(
+        'privatizer.launch.py', f'chain_file:={ROOT}/config/depot.geojson', 'initial_state:=0',
+        'epsilon:=2.0')
+    assert process.wait(PATIENCE) == 1
+    assert 'say what is hidden: protect: 30.0 hides any visit of 30 s' in log.read_text()
+
+
 def test_parameters_from_a_file(launched):
     process, log = launched('privatizer.launch.py', 'epsilon:=0.5',
                             'params_file:=package://symdp_ros/config/privatizer.yaml')
@@ -140,7 +157,8 @@ def test_names_that_look_like_numbers(launched, tmp_path):
     file = tmp_path / 'numbers.chain.yaml'
     file.write_text("symbols: ['08', 'n']\n")
     process, log = launched('privatizer.launch.py', f'chain_file:={file}', 'initial_state:=08',
-                            'epsilon:=1', 'no_region:=["1e3", "y"]', 'policy:=guided')
+                            'epsilon:=1', 'protect:=0.5', 'no_region:=["1e3", "y"]',
+                            'policy:=guided')
     wait_for(process, log, 'active')
     stop(process)
 
@@ -148,7 +166,7 @@ def test_names_that_look_like_numbers(launched, tmp_path):
 def test_lists_are_written_as_in_yaml(launched):
     process, log = launched(
         'privatizer.launch.py', f'chain_file:={ROOT}/config/warehouse.chain.yaml', 'epsilon:=1',
-        "symbol_map:=['1=nowhere']")
+        'protect:=0.5', "symbol_map:=['1=nowhere']")
     assert process.wait(PATIENCE) == 1
     assert 'nowhere' in log.read_text()
 
@@ -169,7 +187,7 @@ def test_the_node_is_started_again(launched, tmp_path):
     """And goes on with the word of its state file."""
     process, log = launched(
         'privatizer.launch.py', f'chain_file:={ROOT}/config/warehouse.chain.yaml', 'epsilon:=2',
-        f'state_file:={tmp_path}/word', 'respawn:=true', 'respawn_delay:=0.1')
+        'protect:=0.5', f'state_file:={tmp_path}/word', 'respawn:=true', 'respawn_delay:=0.1')
     wait_for(process, log, '[privatizer]: active')
     os.kill(pid_in(log), signal.SIGKILL)
     wait_for(process, log, 'the word goes on')
@@ -181,7 +199,7 @@ def test_the_node_is_started_again(launched, tmp_path):
 
 
 def test_the_status_is_1_where_the_node_is_killed(launched):
-    process, log = launched('privatizer.launch.py', 'epsilon:=1',
+    process, log = launched('privatizer.launch.py', 'epsilon:=1', 'protect:=0.5',
                             f'chain_file:={ROOT}/config/warehouse.chain.yaml')
     wait_for(process, log, '[privatizer]: active')
     os.kill(pid_in(log), signal.SIGKILL)
@@ -217,7 +235,7 @@ def test_an_argument_that_is_wrong_is_named(launched, argument, said):
 
 def write_parameters(file, **parameters):
     file.write_text('/**/privatizer:\n  ros__parameters:\n'
-                    f'    chain_file: {ROOT}/config/warehouse.chain.yaml\n'
+                    f'    chain_file: {ROOT}/config/warehouse.chain.yaml\n    adjacency: 1\n'
                     + ''.join(f'    {name}: {value}\n' for name, value in parameters.items()))
 
 
@@ -261,7 +279,7 @@ def generate_launch_description():
         DeclareLaunchArgument('policy', default_value='paper'),
         SetLaunchConfiguration('private_region', 'shared'),
         *include(namespace='r1', chain_file={chain!r}, epsilon='3', policy='planned',
-                 private_region='r1_private', zzz='7'),
+                 protect='0.5', private_region='r1_private', zzz='7'),
         *include(namespace='r2', params_file={parameters!r}),
         *include(namespace='r3', params_file={parameters!r}, epsilon='3',
                  policy=LaunchConfiguration('policy'))])
@@ -272,6 +290,7 @@ XML_INCLUDES = """<launch>
   <include file="{folder}/privatizer.launch.py">
     <arg name="namespace" value="r1"/><arg name="chain_file" value="{chain}"/>
     <arg name="epsilon" value="3"/><arg name="policy" value="planned"/>
+    <arg name="protect" value="0.5"/>
     <arg name="private_region" value="r1_private"/><arg name="zzz" value="7"/>
   </include>
   <include file="{folder}/privatizer.launch.py">
@@ -293,6 +312,7 @@ YAML_INCLUDES = """launch:
     - {{name: chain_file, value: {chain}}}
     - {{name: epsilon, value: '3'}}
     - {{name: policy, value: planned}}
+    - {{name: protect, value: '0.5'}}
     - {{name: private_region, value: r1_private}}
     - {{name: zzz, value: '7'}}
 - include:
@@ -402,11 +422,13 @@ def include(**arguments):
 def generate_launch_description():
     later = OpaqueFunction(function=lambda context: None)
     return LaunchDescription([
-        include(namespace='r1', chain_file={chain!r}, epsilon='3', policy='guided'),
+        include(namespace='r1', chain_file={chain!r}, epsilon='3', protect='0.5',
+                policy='guided'),
         GroupAction([include(namespace='r2', chain_file={chain!r}, epsilon='1',
                              policy='guided', adjacency='2')]),
         RegisterEventHandler(OnExecutionComplete(target_action=later, on_completion=[
-            include(namespace='r3', chain_file={chain!r}, epsilon='2', policy='guided')])),
+            include(namespace='r3', chain_file={chain!r}, epsilon='2', protect='0.5',
+                    policy='guided')])),
         later])
 """
 
@@ -496,12 +518,13 @@ def test_the_demo_ends_with_its_privatizer(launched):
 def test_a_fleet(launched, tmp_path, processes):
     (tmp_path / 'fleet.yaml').write_text(f"""
 state_dir: state
-defaults: {{chain_file: {ROOT}/config/depot.geojson, initial_state: '0', epsilon: 2, where: []}}
+defaults: {{chain_file: {ROOT}/config/depot.geojson, initial_state: '0', epsilon: 2, protect: 30,
+           where: []}}
 robots:
   tb1: {{domain: {free_domain()}, no_region: [none], where: ['data=1']}}
   tb2: {{private_region: /fleet/tb2, epsilon: 1}}
   tb3: {{chain_file: none.yaml}}
-""".replace(', where: []', '' if processes == 'each' else ', where: []'))
+""".replace(',\n           where: []', '' if processes == 'each' else ', where: []'))
     process, log = launched('fleet.launch.py', f'fleet:={tmp_path}/fleet.yaml',
                             f'processes:={processes}')
     wait_for(process, log, '[tb1.privatizer]: active')
@@ -519,8 +542,8 @@ robots:
 def test_simulated_time_of_a_fleet(launched, tmp_path, processes):
     domain = free_domain()
     (tmp_path / 'fleet.yaml').write_text(f"""
-defaults: {{chain_file: {ROOT}/config/warehouse.chain.yaml, epsilon: 2, policy: guided,
-           domain: {domain}}}
+defaults: {{chain_file: {ROOT}/config/warehouse.chain.yaml, epsilon: 2, protect: 0.5,
+           policy: guided, domain: {domain}}}
 robots: {{tb1: {{}}, tb2: {{use_sim_time: false}}}}
 """)
     process, log = launched('fleet.launch.py', f'fleet:={tmp_path}/fleet.yaml',

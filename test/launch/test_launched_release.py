@@ -17,9 +17,9 @@ def generate_test_description():
     (folder / 'logs' / 'monday.csv').write_text(
         'stamp,symbol\n0,gate\n1,aisle_1\n2,packing\n3,aisle_1\n')
     launch_description, context = installed_launch.description(
-        'log_release.launch.py', namespace='r1', epsilon='2', mechanism='causal', subject='r1',
-        chain_file='package://symdp_ros/config/warehouse.chain.yaml', log_dir=f'{folder}/logs',
-        release_dir=f'{folder}/releases', ledger_file=f'{folder}/ledger')
+        'log_release.launch.py', namespace='r1', epsilon='2', adjacency='1', mechanism='causal',
+        subject='r1', chain_file='package://symdp_ros/config/warehouse.chain.yaml',
+        log_dir=f'{folder}/logs', release_dir=f'{folder}/releases', ledger_file=f'{folder}/ledger')
     return launch_description, {**context, 'folder': folder}
 
 

@@ -23,7 +23,7 @@ def test_accepted(option, given, taken):
 
 @pytest.mark.parametrize('option, given', [
     (NUMBER, float('nan')), (NUMBER, float('inf')), (NUMBER, -0.1), (NUMBER, True),
-    (NUMBER, '1'), (NUMBER, [1.0]), (COUNT, 0), (COUNT, 1.0), (COUNT, True), (COUNT, '1'),
+    (NUMBER, '1'), (NUMBER, [1.0]), (COUNT, -1), (COUNT, 1.0), (COUNT, True), (COUNT, '1'),
     (TEXT, True), (TEXT, 1.5), (TEXT, ['a']), (LIST, 'a=b'), (LIST, [1]), (LIST, b'a'),
     (FLAG, 1), (FLAG, 'true')])
 def test_refused(option, given):

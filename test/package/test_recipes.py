@@ -105,7 +105,7 @@ assert row.holds and row.loss == 0
 assert options.MECHANISM in options.PARAMETERS['log_release']
 assert 'one_route' in options.MECHANISM.choices and 'one_route' in help_of('log_release')
 raise SystemExit(main(['release', 'one.csv', '--map', 'chain.yaml', '--epsilon', '1', '-o', 'out',
-                       '--mechanism', 'one_route']))
+                       '--adjacency', '1', '--mechanism', 'one_route']))
 """
 
 

@@ -256,7 +256,7 @@ class World:
             rclpy.shutdown(context=context)
 
     def start(self, name, *arguments, **parameters) -> Run:
-        """Start a node; parameters become -p name:=value. What is hidden is a symbol by default."""
+        """Start a node; parameters become -p name:=value. By default, a symbol is hidden."""
         parameters = hiding(name, arguments, parameters)
         given = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
         run = Run(self.domain, self.home, self.directory / f'{len(self.runs)}-{name}.log', name,

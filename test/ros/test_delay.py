@@ -42,7 +42,7 @@ def test_each_region_leaves_so_many_messages_later(world, chain_file, sampling):
 
 def test_one_region_a_tick_once_the_delay_is_over(world, chain_file):
     run = world.privatizer(chain_file=chain_file, epsilon=SURE, sampling='period', period=0.5,
-                           use_sim_time='true', **LATE)
+                           use_sim_time='true', **LATE | {'delay': 1.7})
     private, statuses = world.listen(), world.diagnostics()
     publisher, time = world.publisher(), SimulatedTime(world)
     send(publisher, 'b')
@@ -86,8 +86,8 @@ def test_what_is_held_back_stays_so_until_the_word_goes_on(world, chain_file, tm
 def in_this_process(world, **parameters):
     """Return an active privatizer of this process that draws from a seed; and how to end it."""
     node = Privatizer(context=world.context, use_global_arguments=False, random=Random(5),
-                      parameter_overrides=[Parameter(name, value=value)
-                                           for name, value in parameters.items()])
+                      parameter_overrides=[Parameter(name, value=value) for name, value in
+                                           {'adjacency': 1, **parameters}.items()])
     world._executor.add_node(node)
     assert node.autostart()
 
@@ -164,9 +164,13 @@ def test_the_last_region_is_shown_after_a_restart_without_a_draw(world, chain_fi
 @pytest.mark.parametrize('given, sentence', [
     ({'delay': 3, 'policy': 'guided'}, 'delay is 3, which needs the policy '
      'adaptive: the policy is guided'),
-    ({'delay': -1}, 'delay is -1: it must be at least 0'),
-    ({'delay': 1001}, 'delay is 1001: it must be at most 1000'),
-    ({'delay': 1.5}, 'delay is 1.5: it must be an integer'),
+    ({'delay': -1}, 'delay is -1.0: it must be at least 0'),
+    ({'delay': 1001}, 'delay is 1001: it must be at most 1,000 symbols'),
+    ({'delay': 1.5}, 'delay is 1.5: without times it is a number of symbols'),
+    ({'delay': 0.5}, 'delay is 0.5: without times it is a number of symbols'),
+    ({'delay': 4.5, 'protect': 4.0}, 'it gains nothing below the time from one symbol to the '
+     'next, which is 5 s'),
+    ({'delay': 5005.0, 'protect': 4.0}, 'it must be at most 5000 s (1,000 symbols)'),
     ({'outputs': '[string, belief]', 'policy': 'guided'}, 'outputs: belief needs '
      'policy: adaptive')])
 def test_wrong_parameters(starter, chain_file, given, sentence):

@@ -27,12 +27,12 @@ from symdp_ros.ros.process import spinning
 from symdp_ros.ros.process.output_domain import leave_domains
 
 
-def fleet_file(directory, chain_file, robots, epsilon=SURE, **top):
+def fleet_file(directory, chain_file, robots, epsilon=SURE, hides=('adjacency', 1), **top):
     """Write a fleet file (JSON is YAML); return its path."""
     file = directory / 'fleet.yaml'
     file.write_text(json.dumps({
-        **top, 'defaults': {'chain_file': str(chain_file), 'epsilon': epsilon},
-        'robots': robots}))
+        **top, 'robots': robots,
+        'defaults': {'chain_file': str(chain_file), 'epsilon': epsilon, hides[0]: hides[1]}}))
     return file
 
 
@@ -77,7 +77,7 @@ def test_the_zones_of_all_robots_stand_in_defaults(world, tmp_path):
                         ('whole', '{all: [a, b, c, d]}')):
         (tmp_path / f'{name}.yaml').write_text(f'zones: {zones}\n')
     file = tmp_path / 'fleet.yaml'
-    file.write_text('defaults: {chain_file: corridor.chain.yaml, epsilon: 1, '
+    file.write_text('defaults: {chain_file: corridor.chain.yaml, epsilon: 1, adjacency: 1, '
                     'zones_file: wards.yaml}\n'
                     'robots: {tb1: , tb2: , tb3: {zones_file: whole.yaml}}\n')
     run = start(world, file)
@@ -252,7 +252,7 @@ def test_reload_of_a_wrong_file_changes_nothing(world, chain_file, tmp_path):
     assert not answer.success and 'secret_name' not in answer.message
     assert 'is not valid' in answer.message and "secret_name has the unknown key 'x'" in run.log
     for value in ('!!bool maybe', '!!timestamp foo', '!!int ""', '&a [*a]', '0b_', '[' * 999):
-        file.write_text('defaults: {chain_file: a, epsilon: 1}\n'
+        file.write_text('defaults: {chain_file: a, epsilon: 1, adjacency: 1}\n'
                         f'robots: {{tb1: {{where: {value}}}}}')
         assert not reload(world).success
     file.unlink()
@@ -479,6 +479,25 @@ def test_robots_with_equal_settings_share_tables(here, world):
     assert third.chain is first.chain
     hears(world, 'tb2', 'bca')  # and have words of their own
     hears(world, 'tb1', 'bda')
+
+
+def test_robots_that_hide_visits_share_tables(here):
+    fleet = here({'tb1': {}, 'tb2': {}, 'tb3': {'epsilon': 3.0}, 'tb4': {'protect': 10.0},
+                  'tb5': {'stay': 60.0}}, hides=('protect', 30.0), epsilon=2.0)
+    first, second, third, fourth, fifth = (
+        node._word.mechanism for node in fleet._nodes.values())
+    assert first.tables is second.tables is not third.tables and first is not second
+    assert first.chain is second.chain is third.chain is fourth.chain is not fifth.chain
+    assert [mechanism.stride for mechanism in (first, second, third, fourth, fifth)] == [
+        31, 31, 31, 11, 31]
+    assert all(node._word.mechanism.privacy.adjacency == 1 for node in fleet._nodes.values())
+
+
+def test_a_robot_of_which_nothing_is_hidden_does_not_start(world, chain_file, tmp_path):
+    run = start(world, fleet_file(tmp_path, chain_file, {'tb1': {}, 'tb2': {'protect': 0.0}},
+                                  hides=('protect', 30.0)), wait='1 of 2 robots started')
+    assert '[tb2.privatizer]: say what is hidden: protect: 30.0 hides any visit of' in run.log
+    assert 'failed: tb2' in run.log
 
 
 def test_a_map_is_known_by_its_content(here, world, chain_file, tmp_path):

@@ -40,7 +40,8 @@ def content(random, node):
     options = PARAMETERS[node]
     parameters = {
         'chain_file': 'package://symdp_ros/config/warehouse.chain.yaml', 'epsilon': 1.0,
-        'log_dir': 'logs', 'release_dir': 'released', 'ledger_file': 'ledger', 'subject': 'r1'}
+        'adjacency': 1, 'log_dir': 'logs', 'release_dir': 'released', 'ledger_file': 'ledger',
+        'subject': 'r1'}
     parameters = {option.name: parameters[option.name] for option in options
                   if option.name in parameters}
     names = [*(option.name for option in options), 'autostart', 'use_sim_time',

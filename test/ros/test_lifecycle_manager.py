@@ -229,7 +229,8 @@ def bondpy(tmp_path, monkeypatch):
 def privatizer_here(world, chain_file, autostart):
     return Privatizer(context=world.context, namespace='/tb1', parameter_overrides=[
         Parameter('chain_file', value=str(chain_file)), Parameter('epsilon', value=1.0),
-        Parameter('policy', value='guided'), Parameter('autostart', value=autostart)])
+        Parameter('adjacency', value=1), Parameter('policy', value='guided'),
+        Parameter('autostart', value=autostart)])
 
 
 def test_a_node_that_a_manager_drives_keeps_a_bond_while_it_is_active(world, chain_file, bondpy):

@@ -50,8 +50,8 @@ def node_here(place, chain_file):
     context = Context()
     rclpy.init(context=context)
     node = LogRelease(context=context, parameter_overrides=[
-        Parameter(name, value=value if isinstance(value, (bool, float)) else str(value))
-        for name, value in given(place, chain_file, autostart=False).items()])
+        Parameter(name, value=value if isinstance(value, (bool, int, float)) else str(value))
+        for name, value in {'adjacency': 1, **given(place, chain_file, autostart=False)}.items()])
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
     try:

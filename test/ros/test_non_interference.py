@@ -28,7 +28,7 @@ initial_state: heron
 transitions:
   heron: [heron, osprey]
   osprey: [osprey, plover, heron]
-  plover: [plover, heron]
+  plover: [plover, heron, avocet]
   avocet: [avocet, heron]
 """
 REGIONS = """\
@@ -55,6 +55,11 @@ TOPICS = {
     '/diagnostics': DiagnosticArray,
     '/privatizer/transition_event': TransitionEvent,
 }
+
+
+def is_timed(parameters):
+    """Return whether there is one symbol a period, whatever comes in."""
+    return parameters.get('sampling') == 'period' or 'protect' in parameters
 
 
 def record(directory, word, parameters):
@@ -85,7 +90,7 @@ def record(directory, word, parameters):
         statuses.clear()
         world.wait_until(lambda: len(statuses) > 1, 'reports on the whole word')
         reported = values_of(statuses[-1])
-        ticking = parameters.get('sampling') == 'period'
+        ticking = is_timed(parameters)
         published = None if ticking else reported['published']
         names = world.call(ListParameters, '/privatizer/list_parameters',
                            ListParameters.Request()).result.names
@@ -120,7 +125,8 @@ def record_fleet(directory, word, chain_file):
     with world_in(directory) as world:
         def write_robots():
             (directory / 'fleet.yaml').write_text(json.dumps({
-                'defaults': {'chain_file': str(chain_file), 'epsilon': 1.0, 'autostart': False},
+                'defaults': {'chain_file': str(chain_file), 'epsilon': 1.0, 'adjacency': 1,
+                             'autostart': False},
                 'robots': robots}))
 
         def reload():
@@ -247,14 +253,17 @@ def without_times(text):
     pytest.param({'sampling': 'period', 'period': 0.02}, marks=pytest.mark.thorough),
     {'policy': 'adaptive', 'trust': 1.0, 'delay': 3, 'outputs': '[string, belief]'},
     {'sampling': 'period', 'period': 0.06, 'report_period': 0.02, 'delay': 1},
+    {'protect': 0.05},  # a symbol every 0.06 s, a region every 0.02 s
     {'sampling': 'period', 'period': 0.02, 'zones_file': 'birds.zones.yaml'},
     # What goes out is made from the private region alone: test_outputs.
     pytest.param(POSES, marks=pytest.mark.thorough),
     {**POSES, 'sampling': 'period', 'period': 0.02},
-], ids=['paper', 'message', 'period', 'adaptive', 'two clocks', 'zones', 'poses', 'poses period'])
+], ids=['paper', 'message', 'period', 'adaptive', 'two clocks', 'protect', 'zones', 'poses',
+        'poses period'])
 def test_runs_on_different_words_look_alike(tmp_path, parameters):
-    words = WORDS | ({'silent': SILENT} if parameters.get('sampling') == 'period' else {})
-    (tmp_path / 'birds.chain.yaml').write_text(CHAIN)
+    words = WORDS | ({'silent': SILENT} if is_timed(parameters) else {})
+    (tmp_path / 'birds.chain.yaml').write_text(
+        CHAIN + ('tick: 0.02\n' if 'protect' in parameters else ''))
     files = {'chain_file': tmp_path / 'birds.chain.yaml'}
     if 'zones_file' in parameters:  # these words have one zone word
         files['zones_file'] = tmp_path / parameters['zones_file']
@@ -266,7 +275,7 @@ def test_runs_on_different_words_look_alike(tmp_path, parameters):
         runs = dict(zip(words, pool.map(
             lambda name: record(tmp_path / name, words[name], parameters | files), words)))
     still = runs.pop('still')
-    if parameters.get('sampling') == 'period':  # one a tick, as long as the run lasts
+    if is_timed(parameters):  # one a tick, as long as the run lasts
         for run in (still, *runs.values()):
             del run['symbols']
     for name, run in runs.items():

@@ -161,7 +161,7 @@ def test_a_fleet_shows_private_topics_alone(world, outer, chain_file, tmp_path):
         file = tmp_path / 'fleet.yaml'
         file.write_text(json.dumps({
             'fleet_domain': outer.domain,
-            'defaults': {'chain_file': str(chain_file), 'epsilon': SURE},
+            'defaults': {'chain_file': str(chain_file), 'epsilon': SURE, 'adjacency': 1},
             'robots': {'tb2': {'domain': robots.domain}, 'tb1': {}}}))
         run = world.start('fleet', fleet=file)
         run.wait_for('2 of 2 robots started')

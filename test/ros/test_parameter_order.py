@@ -11,7 +11,7 @@ from symdp_ros.options import PARAMETERS
 import yaml
 
 WAREHOUSE = str(ROOT / 'config' / 'warehouse.chain.yaml')
-MAP = ('-p', f'chain_file:={WAREHOUSE}', '-p', 'policy:=guided')
+MAP = ('-p', f'chain_file:={WAREHOUSE}', '-p', 'policy:=guided', '-p', 'protect:=0.5')
 
 
 def arguments(said, folder):
@@ -33,8 +33,8 @@ def arguments(said, folder):
     ((('/**', 'epsilon: 2'), 'epsilon:=0.5'),
      'epsilon was last said to be 0.5 (-p epsilon:=0.5), but ROS takes 2 (', '0.yaml, line 3)',
      'leave epsilon out there, or write it as 2.0'),
-    ((('/**', 'epsilon: 1.0', 'sampling: period', 'protect: 30'), 'protect:=60.0'),
-     'protect was last said to be 60.0', 'takes 30 (', 'line 5', 'write it as 30.0'),
+    ((('/**', 'epsilon: 1.0', 'sampling: period', 'stay: 30'), 'stay:=60.0'),
+     'stay was last said to be 60.0', 'takes 30 (', 'line 5', 'write it as 30.0'),
     ((('/**', 'trust: 0.5'), ('privatizer', 'epsilon: 2.0'), 'epsilon:=0.5'),
      'epsilon was last said to be 0.5', 'takes 2.0 (', '1.yaml, line 3',
      '/** came before privatizer; leave epsilon out there'),
@@ -124,12 +124,12 @@ def test_names_that_are_numbers(starter, tmp_path):
     for written in [*(f"'{state}'" for state in states), '8', '~', 'null', '2026-01-01']:
         end, log = starter.start(
             'privatizer', '-p', f'chain_file:={file}', '-p', 'epsilon:=1.0',
-            '-p', 'policy:=guided', '-p', f'initial_state:={written}')
+            '-p', 'policy:=guided', '-p', 'adjacency:=1', '-p', f'initial_state:={written}')
         assert end == 'started', log
     written = tmp_path / 'written.yaml'
     for state in states:
         written.write_text(parameter_text(
-            {'epsilon': 1.0, 'policy': 'guided'}, Namespace(
+            {'epsilon': 1.0, 'adjacency': 1, 'policy': 'guided'}, Namespace(
                 chain_file=str(file), initial_state=state, level='', graph=-1, prune=False), 'me'))
         values = yaml.safe_load(written.read_text())['/**']['ros__parameters']
         assert values['initial_state'] == state
@@ -145,11 +145,15 @@ def test_substitutions_of_launch_are_named(starter):
 
 def test_defaults_that_are_written_down_are_no_mistake(starter, tmp_path):
     lines = [f'{option.name}: {option.default!r}' for option in PARAMETERS['privatizer']
-             if option.default is not None and option.kind is not bool]
+             if option.default is not None and option.kind is not bool
+             and option.name != 'protect']
     end, log = starter.start('privatizer', *MAP, *arguments(
         (('/**', 'epsilon: 1.0', 'autostart: true', *lines),), tmp_path))
     assert end == 'started' and 'no effect' not in log, log
-    end, log = starter.start('privatizer', *MAP, '-p', 'epsilon:=1.0', '-p', 'period:=2.0')
+    given = '-p', 'epsilon:=1.0', '-p', 'period:=2.0'
+    end, log = starter.start('privatizer', *MAP, *given)
+    assert end == 'started' and 'no effect' not in log, log
+    end, log = starter.start('privatizer', *MAP[:-2], *given, '-p', 'adjacency:=1')
     assert end == 'started' and 'period has no effect' in log, log
 
 

@@ -164,7 +164,8 @@ def starting(node, chain_file, tmp_path):
     given = {'chain_file': chain_file, 'epsilon': 1.0}
     if node == 'fleet':
         file = tmp_path / 'fleet.yaml'
-        file.write_text(f'defaults: {{chain_file: {chain_file}, epsilon: 1}}\nrobots: {{tb1: }}')
+        file.write_text(f'defaults: {{chain_file: {chain_file}, epsilon: 1, adjacency: 1}}\n'
+                        'robots: {tb1: }')
         return {'fleet': file}
     if node == 'patrol':
         return {'chain_file': chain_file, 'period': 0.01}

@@ -37,8 +37,8 @@ def test_parameters(name):
     for parameter, value in given.items():
         assert options[parameter].check(value) == value
     # These are the operator's choice.
-    assert not {'chain_file', 'initial_state', 'epsilon', 'adjacency', 'protect'} & set(given)
-    assert given['sampling'] == 'period'
+    assert not {'chain_file', 'initial_state', 'epsilon', 'adjacency', 'protect', 'sampling',
+                'period', 'self_loops'} & set(given)
 
 
 @pytest.mark.parametrize('name', NAMES)
@@ -46,7 +46,8 @@ def test_the_comment_says_how_to_start_it(name):
     comment = '\n'.join(line for line in (PRESETS / f'{name}.yaml').read_text().splitlines()
                         if line.startswith('#'))
     for part in ('Topic ', 'Type ', 'Source ', 'commit ', f'config/presets/{name}.yaml',
-                 '-p epsilon:=', '-p chain_file:=', parameters(name)['message_type']):
+                 '-p epsilon:=2.0', '-p protect:=30.0', '-p chain_file:=',
+                 parameters(name)['message_type']):
         assert part in comment
 
 

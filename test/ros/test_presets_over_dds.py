@@ -29,7 +29,7 @@ def start(world, preset, topic, *, to='region', chain_file=None, **more):
         chain_file.write_text('initial_state: dock\nsymbols: [dock, hall, yard, ramp, "7", "8", '
                               '"9", "0"]\n')
     world.privatizer('--params-file', str(PRESETS / f'{preset}.yaml'), '-r', f'{to}:={topic}',
-                     chain_file=chain_file, epsilon=SURE, period=0.02, **more)
+                     chain_file=chain_file, epsilon=SURE, protect=0.01, period=0.02, **more)
     return world.listen()
 
 
@@ -161,7 +161,7 @@ def test_patrolling_sim(world):
 
 def test_patrolling_sim_needs_the_number_of_the_robot(world, chain_file):
     run = world.privatizer('--params-file', str(PRESETS / 'patrolling_sim.yaml'), wait=False,
-                           chain_file=chain_file, epsilon=1.0)
+                           chain_file=chain_file, epsilon=1.0, protect=0.5)
     assert run.wait() == 1
     assert "where has the condition 'data[0]=ROBOT'" in run.log
 

@@ -177,7 +177,7 @@ def test_parameters_are_described_and_read_only(world, chain_file):
     assert [d.type for d in described] == types
     assert all(d.read_only and d.description for d in described)
     assert described[0].floating_point_range[0].from_value == 0.0
-    assert described[1].integer_range[0].from_value == 1
+    assert described[1].integer_range[0].from_value == 0
     assert described[2].additional_constraints == f'one of {", ".join(POLICIES)}, auto'
     epsilon, clock = world.call(SetParameters, '/privatizer/set_parameters', SetParameters.Request(
         parameters=[
@@ -197,7 +197,8 @@ def test_parameters_are_described_and_read_only(world, chain_file):
     ({'epsilon': '.inf'}, 'epsilon is inf: it must be a finite number'),
     ({'epsilon': 'two'}, "epsilon is the string 'two': it must be a number"),
     ({'epsilon': 'true'}, 'epsilon is True: it must be a number'),
-    ({'adjacency': 0}, 'adjacency is 0: it must be at least 1'),
+    ({'adjacency': 0}, 'say what is hidden: protect: 30.0 hides any visit of 30 s'),
+    ({'adjacency': -1}, 'adjacency is -1: it must be at least 0'),
     ({'adjacency': 1.5}, 'adjacency is 1.5: it must be an integer'),
     ({'policy': 'best'}, "policy is 'best': it must be one of paper, guided"),
     ({'epsilom': 2.0}, 'there is no parameter epsilom: did you mean epsilon?'),
@@ -220,7 +221,8 @@ def test_parameters_are_described_and_read_only(world, chain_file):
     ({'no_region': "['a']"}, "'a' is listed in no_region and also names a state"),
     ({'output_type': 'std_msgs/msg/UInt8'}, "state 'a' has no integer in symbol_map"),
     ({'sampling': 'sometimes'}, 'sampling is'),
-    ({'sampling': 'period', 'period': 0.0}, 'period is 0.0: it must be at least 0.001'),
+    ({'sampling': 'period', 'period': 1e-300}, 'period is 1e-300'),
+    ({'sampling': 'period', 'period': 1e-4}, 'period is 0.0001 s: it must be at least 0.001 s'),
     ({'sampling': 'period', 'unknown_symbol': 'drop'}, 'contradict'),
     ({'input_timeout': 1.0}, 'input_timeout needs sampling: period'),
     ({'adjacency': 2**63 - 1}, 'it must be at most'),
@@ -246,7 +248,8 @@ def test_a_wrong_parameter_ends_the_start_with_a_sentence(starter, chain_file, p
 def test_parameters_of_other_nodes_in_a_shared_file_are_only_said(world, chain_file):
     parameters = chain_file.with_name('shared.yaml')
     parameters.write_text('/**:\n  ros__parameters:\n    period_ms: 3\n    robot: r1\n')
-    run = world.privatizer('--params-file', str(parameters), chain_file=chain_file, epsilon=SURE)
+    run = world.privatizer('--params-file', str(parameters), chain_file=chain_file, epsilon=SURE,
+                           adjacency=1)
     for name in ('period_ms', 'robot'):
         assert f'there is no parameter {name}: it has no effect' in run.log
 
@@ -277,7 +280,8 @@ def test_period_needs_staying(starter, tmp_path):
     assert 'set self_loops: true' in starter.refused('privatizer', chain_file=file, epsilon=1.0,
                                                      sampling='period')
     assert starter.start('privatizer', *(part for given in (
-        f'chain_file:={file}', 'epsilon:=1.0', 'sampling:=period', 'self_loops:=true')
+        f'chain_file:={file}', 'epsilon:=1.0', 'adjacency:=1', 'sampling:=period',
+        'self_loops:=true')
         for part in ('-p', given)))[0] == 'started'
 
 

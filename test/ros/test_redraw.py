@@ -144,11 +144,13 @@ def test_a_latched_region_is_drawn_once_over_kills(world, given, sampling, kept)
     send_until(world, publisher, lambda: next(regions), lambda: len(private) > count)
 
 
+@pytest.mark.parametrize('hides', [{'sampling': 'period'}, {'protect': 0.2}],
+                         ids=['symbols', 'visits'])
 @pytest.mark.parametrize('kept', [True, False], ids=['default', 'none'])
-def test_no_tick_is_drawn_twice_over_kills(world, given, kept):
+def test_no_tick_is_drawn_twice_over_kills(world, given, kept, hides):
     private, publisher = world.listen(), world.node.create_publisher(String, 'region', LATCHED)
     publisher.publish(String(data='s7'))
-    given |= {'sampling': 'period', 'period': 0.25, 'self_loops': 'true'} | (
+    given |= {'period': 0.25, 'self_loops': 'true', **hides} | (
         {} if kept else {'state_file': 'none'})
     begin = monotonic()
     for number, _ in enumerate(kills(world, given), 1):

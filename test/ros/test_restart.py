@@ -53,6 +53,22 @@ def test_a_stop_and_a_start_carry_the_word_on_exactly(world, chain_file, policy)
     assert ''.join(private) == expected == 'bcccabbd'
 
 
+def test_a_word_that_hides_visits_goes_on_over_kills(world, tmp_path):
+    ring, private = tmp_path / 'ring.chain.yaml', world.listen()
+    ring.write_text('initial_state: s0\ntick: 0.1\ntransitions:\n' + ''.join(
+        f'  s{i}: [s{(i + 1) % 50}]\n' for i in range(50)))
+    for round_ in range(3):
+        run = world.privatizer(chain_file=ring, epsilon=1.0, protect=0.25)
+        assert 'k = 1' in run.log and '3 private regions for each symbol' in run.log
+        assert ('is carried on' in run.log) == (round_ > 0)
+        world.wait_until(lambda count=len(private) + 10: len(private) >= count, 'ten regions')
+        run.kill()
+        world.settle(0.2)
+    places = [int(region[1:]) for region in private]
+    # Each region of the ring leads one on or stays; what was lost with a process was as well.
+    assert all((there - here) % 50 <= 25 for here, there in zip(places, places[1:], strict=False))
+
+
 def test_a_late_reader_sees_the_last_symbol_after_a_restart(world, chain_file):
     run = world.privatizer(chain_file=chain_file, epsilon=SURE)
     private = world.listen()

@@ -12,7 +12,8 @@ from symdp_ros.nodes.privatizer import Privatizer
 def test_a_reader_that_does_not_suit_ends_no_node(world, chain_file):
     """An event of a publisher that is gone when the executor comes to it raised, or crashed it."""
     node = Privatizer(context=world.context, parameter_overrides=[
-        Parameter('chain_file', value=str(chain_file)), Parameter('epsilon', value=2.0)])
+        Parameter('chain_file', value=str(chain_file)), Parameter('epsilon', value=2.0),
+        Parameter('adjacency', value=1)])
     executor = EventsExecutor(context=world.context)
     executor.add_node(node)
     assert node.autostart()

@@ -19,7 +19,8 @@ def privatizer(world, chain_file, monkeypatch):
     context = Context()
     context.init([], domain_id=world.domain)
     node = Privatizer(context=context, use_global_arguments=False, parameter_overrides=[
-        Parameter('chain_file', value=str(chain_file)), Parameter('epsilon', value=1.0)])
+        Parameter('chain_file', value=str(chain_file)), Parameter('epsilon', value=1.0),
+        Parameter('adjacency', value=1)])
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
     assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS

@@ -13,7 +13,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 
 STAYS = Chain({'a': ['a', 'b'], 'b': ['a', 'b']}, 'a')
 MOVES = Chain({'a': ['b'], 'b': ['a', 'b']}, 'a')
-PERIOD = SamplingSettings('period', input_timeout=1.0)
+PERIOD = SamplingSettings('period', period=1.0, input_timeout=1.0)
 
 
 @pytest.mark.parametrize('chain, changed', [
@@ -28,6 +28,7 @@ def test_settings_that_agree(chain, changed):
     (STAYS, {'rule': 'message', 'input_timeout': float('nan')}, 'input_timeout', ''),
     (STAYS, {'rule': 'often'}, 'sampling', 'must be one of message, change, period'),
     (STAYS, {'period': 0.0}, 'period', 'must be a number of seconds > 0'),
+    (STAYS, {'period': 9e-4}, 'period', 'must be at least 0.001 s'),
     (STAYS, {'unknown_symbol': 'hold'}, 'unknown_symbol', 'must be one of uniform, drop'),
     (None, {'unknown_symbol': 'drop'}, 'unknown_symbol', 'contradict each other'),
     (MOVES, {}, 'self_loops', "1 of its states cannot, such as 'a': set self_loops: true")])
@@ -47,9 +48,16 @@ def test_visits_need_a_period(given):
 def test_k_is_how_many_symbols_a_visit_touches():
     assert SamplingSettings().privacy(2.0, 3) == Privacy(2.0, 3)
     visit = SamplingSettings('period', period=15.0, protect=30.0)
-    assert visit.privacy(2.0, 1) == Privacy(2.0, 3)
+    assert visit.privacy(2.0, 0) == Privacy(2.0, 3)
     with refused(ConfigurationError, 'give one of them', setting='protect'):
         visit.privacy(2.0, 2)
+
+
+def test_nothing_is_hidden_unless_it_is_said():
+    for settings in (SamplingSettings(), SamplingSettings('period', period=1.0)):
+        with refused(ConfigurationError, 'say what is hidden: protect: 30.0 hides any visit of '
+                     '30 s', setting='protect'):
+            settings.privacy(2.0, 0)
 
 
 def test_with_a_period_the_chain_is_that_of_reports():
@@ -81,3 +89,7 @@ def test_of_options():
     given = {'sampling': 'period', 'period': 2.0, 'protect': None, 'other': 1}
     assert SamplingSettings.of(given) == SamplingSettings('period', period=2.0)
     assert SamplingSettings.of({'protect': 30.0}) == SamplingSettings()  # of another option
+    for given, rule in (({'sampling': ''}, 'message'), ({'sampling': 'change'}, 'change'),
+                        ({'sampling': '', 'protect': 30.0}, 'period'),
+                        ({'sampling': 'message', 'protect': 30.0}, 'message')):
+        assert SamplingSettings.of(given).rule == rule

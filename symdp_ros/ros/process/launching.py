@@ -22,7 +22,7 @@ from symdp_ros.files.quoted import quoted
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.fleet.file import read_fleet
 from symdp_ros.options import (CHAIN_FILE, EPSILON, FLEET, INITIAL_STATE, LAUNCH, NAMESPACE,
-                               Option, PARAMETERS, PERIOD_OF_REGIONS, TOPICS, USE_SIM_TIME)
+                               Option, PARAMETERS, PERIOD_OF_REGIONS, PROTECT, TOPICS, USE_SIM_TIME)
 from symdp_ros.ros.process.launch_includes import Passed, passed_to, watch_includes
 
 
@@ -45,7 +45,7 @@ _OF_FLEET = (
 _DEMO = {option.name: option for option in (
     replace(NAMESPACE, default='demo'),
     replace(CHAIN_FILE, default='package://symdp_ros/config/warehouse.chain.yaml'),
-    replace(EPSILON, default=2.0), PERIOD_OF_REGIONS)}
+    replace(EPSILON, default=2.0), replace(PROTECT, default=10.0), PERIOD_OF_REGIONS)}
 _OF_ANY_FILE = {option.name for options in (_OF_FLEET, LAUNCH, *PARAMETERS.values(),
                                             *TOPICS.values()) for option in options}
 #: What launch itself reads.
@@ -224,7 +224,7 @@ def _demo(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
         RegisterEventHandler(OnProcessExit(on_exit=[Shutdown(reason='a node of the demo ended')])),
         Node(package='symdp_ros', executable='patrol', namespace=given['namespace'],
              output='screen', parameters=[{**patrol, 'wait_for_subscribers': 1}]),
-        # Each message is a symbol, and each demo a word.
+        # The period is that of the robot; each demo is a word.
         *_node('privatizer', {**given, 'period': '', 'state_file': 'none'})]
 
 
