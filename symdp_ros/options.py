@@ -642,8 +642,8 @@ _RECORDED = (TOPIC, RECORDED_TYPE, INPUT, FIELD, WHERE, *POSE)
 OF_TABLE = (*_RECORDED, STAMP_KEY, SYMBOL_KEY, SAMPLING, PERIOD, INPUT_TIMEOUT)
 OF_LEARNED_LOGS = (*_RECORDED, STAMP_KEY, SYMBOL_KEY, SYMBOL_MAP, SAMPLING, PERIOD, INPUT_TIMEOUT,
                    *VISITS)
-OF_LOGS = (*_RECORDED, SAMPLING, PERIOD, REPORT_PERIOD, INPUT_TIMEOUT, *VISITS, UNKNOWN_SYMBOL,
-           FORMAT, KEEP_NAMES, KEEP_ANYWAY, COARSE_STAMPS)
+OF_LOGS = (*_RECORDED, SAMPLING, PERIOD, REPORT_PERIOD, INPUT_TIMEOUT, MOVES, STAY,
+           UNKNOWN_SYMBOL, FORMAT, KEEP_NAMES, KEEP_ANYWAY, COARSE_STAMPS)
 DRY_RUN = Option('dry_run', bool, False,
                  'only print, on stderr, what is known of each log, what its release would cost, '
                  'and what would be left; release, charge and write nothing. These numbers are '

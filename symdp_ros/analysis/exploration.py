@@ -6,7 +6,8 @@ What each setting of a grid does on a map, for who has to choose one (`symdp exp
 The numbers are those of `analysis.visits`. One route is simulated for each typical stay, and
 released under every setting: no recording is read. Which reports are compared (their clock: how
 often they go out, and within how many moves) is decided for each mechanism at one ε of the grid,
-`Grid.compared_at`, by the fewest errors; there the best of all is that of `symdp calibrate`.
+`Grid.compared_at`, by the fewest errors; there the best of all is that of `symdp calibrate`. Of
+the mechanism that follows from the visit (`words.visit_rule`), the clock does, too.
 """
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -72,6 +73,7 @@ class Cell:
     One mechanism under one setting.
 
     :param late: symbols; None: it releases logs.
+    :param by_rule: whether it follows from the visit alone (`words.visit_rule`).
     :param guess: of who reads all reports; None: not known.
     :param reports: the state that was reported for each tick of the shown route; −1: none.
     :param beliefs: for every `frame`-th tick, state → P, those of at least 2 %; None: not known.
@@ -81,6 +83,7 @@ class Cell:
     period: float
     mechanism: str
     late: int | None
+    by_rule: bool
     errors: Errors
     guess: Guess | None
     reports: tuple[int, ...]
@@ -180,8 +183,15 @@ class Exploration:
         def privacy(epsilon: float) -> Privacy:
             return Privacy(epsilon, place.symbols, self.zones if place.zoned else None)
 
+        rules = {epsilon: [visits.by_rule(epsilon, delay=delay, logged=logged)
+                           for delay, logged in ((0.0, False), (period, False), (0.0, True))]
+                 for epsilon in self.grid.epsilons}
+        ruled = {(way.name, way.late): way for each in rules.values() for of, way in each
+                 if way is not None and of == period}
         found: dict[tuple[str, int | None], tuple[Errors, Way]] = {}  # at `compared_at`
-        for way in visits.ways(period, period):
+        for way in dict.fromkeys((*visits.ways(period, period), *ruled.values())):
+            if ruled.get((way.name, way.late), way) != way:
+                continue
             errors = visits.errors(way, visits.mechanism(
                 way, period, privacy(self.grid.compared_at)), period)
             best, _ = found.setdefault((way.name, way.late), (errors, way))
@@ -202,7 +212,8 @@ class Exploration:
                         signals, period, privacy(epsilon)).law.online)
                 reports, beliefs = visits.replay(mechanism, period, route, robot, way.late)
                 cells.append(Cell(
-                    epsilon, period, way.name, way.late, errors, guesses.get(signals),
+                    epsilon, period, way.name, way.late, (period, way) in rules[epsilon], errors,
+                    guesses.get(signals),
                     tuple(reports.tolist()),
                     None if beliefs is None else _kept(beliefs[::shown.frame])))
         return cells

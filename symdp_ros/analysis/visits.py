@@ -33,10 +33,12 @@ from symdp_ros.core.models import MAP
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import CHOICES, CHOICES_BY_MODELS, DEFAULT_TRUST, POLICIES
+from symdp_ros.core.registry import (AUTO, CHOICES, CHOICES_BY_MODELS, DEFAULT_TRUST, LIVE,
+                                     POLICIES)
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, as_fraction, Reports
+from symdp_ros.words.visit_rule import settled
 
 _ADJACENCIES = (1, 2, 3, 4, 6, 10)  # for which the shortest period is a candidate
 _POLICIES = tuple(policy for policy in POLICIES if policy != 'paper')
@@ -124,7 +126,7 @@ class VisitCalibration:
                 'give the map that it was made from', path=graph.source or None)
         self._graph = replace(graph.with_staying(), tick=graph.tick or 1.0)
         self.tick = float(self._graph.tick or 1.0)
-        self._protect, self._trust, self._zones = protect, trust, zones
+        self._protect, self._stay, self._trust, self._zones = protect, stay, trust, zones
         #: the chain whose step is a tick
         self.chain = Reports(self.tick, stay=stay).chain(self._graph)
         self._chains = {(1, 1): self.chain}
@@ -132,17 +134,27 @@ class VisitCalibration:
         every = robots(self.chain, trust)
         #: those that count: the one that moves as the map says, where it does
         self._robots = {MAP: every[MAP]} if MAP in every else every
+        self._walks_of = dict[str, Ints]()
         self._others = {name: robot for name, robot in every.items() if name not in self._robots}
         self._walks = walks or max(_LEAST_WALKS, _WALKS // len(self._robots))
-        words = {name: patrols(robot, self._length, self._walks) for name, robot in every.items()}
-        #: how many seconds each simulated robot stays in a place, on average
-        self.mean_stay = {name: mean_stay(walked) * self.tick for name, walked in words.items()}
         #: weights of the robots, shape (robots,)
         self._shares = np.ones(1) if len(self._robots) == 1 else self.chain.models(trust).prior
-        index = self.chain.state_index
-        self._walked = {name: np.array([[index[symbol] for symbol in word] for word in walked])
-                        for name, walked in words.items()}
-        self._true = np.concatenate([self._walked[name] for name in self._robots])
+        self._true = np.concatenate([self._walked(name) for name in self._robots])
+
+    def _walked(self, name: str) -> Ints:
+        """Return the simulated walks of a robot: shape (walks, ticks)."""
+        if name not in self._walks_of:
+            robot, index = {**self._robots, **self._others}[name], self.chain.state_index
+            self._walks_of[name] = np.array([
+                [index[symbol] for symbol in word]
+                for word in patrols(robot, self._length, self._walks)])
+        return self._walks_of[name]
+
+    @cached_property
+    def mean_stay(self) -> dict[str, float]:
+        """Return how many seconds each simulated robot stays in a place, on average."""
+        return {name: self.tick * mean_stay(self._walked(name).tolist())
+                for name in (*self._robots, *self._others)}
 
     @cached_property
     def periods(self) -> tuple[float, ...]:
@@ -194,6 +206,41 @@ class VisitCalibration:
             *(Way(policy, clock) for policy in _POLICIES if policy != 'adaptive'
               and self._zones is None for clock in between),
             *(Way('adaptive', clock, d) for clock in clocks for d in dict.fromkeys((0, late)))]
+
+    def by_rule(self, epsilon: float, *, delay: float = 0.0,
+                logged: bool = False) -> tuple[float, Way | None]:
+        """
+        Return the period and the way to report that follow from the visit (`words.visit_rule`).
+
+        None: it leaves the way open.
+
+        :param delay: seconds that live readers can wait at most.
+        :param logged: whether logs are released.
+        """
+        sampling, drawn = settled({
+            'protect': self._protect, 'stay': self._stay, 'epsilon': epsilon, 'sampling': '',
+            'mechanism': AUTO if logged else LIVE, 'zones_file': self._zones}, self._graph)
+        if not logged and drawn.reports == 1 or drawn.selection == AUTO:
+            return sampling.period, None
+        late = None if logged else int(as_fraction(delay) // as_fraction(sampling.period))
+        return sampling.period, Way(
+            'adaptive' if late is not None else drawn.name,
+            (self._ticks(sampling.seconds), sampling.moves or 1), late)
+
+    def errors_by_rule(self, row: Row, *, logged: bool = False) -> Errors | None:
+        """
+        Return what readers see of the way `by_rule`, at the ε of a row; None: another period's.
+
+        :param row: where the way is left open, its best.
+        """
+        found = row.logged if logged else row.live
+        period, way = self.by_rule(row.epsilon, delay=found.delay or 0.0, logged=logged)
+        if period != row.period:
+            return None
+        same = way is None or (way.name, way.clock) == (
+            found.mechanism, (self._ticks(found.report_period), found.moves))
+        return found if way is None or same else self.errors(way, self.mechanism(
+            way, period, Privacy(row.epsilon, row.adjacency, self._zones)), period)
 
     def mechanism(self, way: Way, period: float,
                   privacy: Privacy) -> OnlineMechanism | OfflineMechanism:
@@ -254,7 +301,7 @@ class VisitCalibration:
         ticks, waited = self._ticks(row.period), self._ticks(row.live.delay or 0.0)
         found = dict(row.live.by_robot)
         for name in self._others:
-            drawn = *self._drawn(mechanism, ticks, self._walked[name]), waited
+            drawn = *self._drawn(mechanism, ticks, self._walked(name)), waited
             found[name] = float(self._off(*drawn, np.not_equal).mean())
         return found
 
@@ -382,7 +429,8 @@ class VisitCalibration:
                       self._mean(drawn, self._way_lengths), self._mean(drawn, self._metres),
                       dict(zip(self._robots, by_robot.tolist(), strict=True)))
 
-    def _mean(self, drawn: tuple[Ints, Ints, int, int | None], distances: Floats | None) -> float | None:
+    def _mean(self, drawn: tuple[Ints, Ints, int, int | None],
+              distances: Floats | None) -> float | None:
         if distances is None:
             return None
         return self._averaged(self._off(*drawn, lambda a, b: distances[a, b]))

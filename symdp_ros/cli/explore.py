@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     check_page(graph)
     exploration = Exploration(graph, _grid(options, graph), trust=options.trust,
                               zones=MapSettings.of(vars(options)).zones())
-    SamplingSettings('period').check(exploration.chain)  # as nodes do
+    SamplingSettings('period', 1.0).check(exploration.chain)  # as nodes do
     processes = min(len(os.sched_getaffinity(0)), len(exploration.places))
     with progress(len(exploration.places)) as done:
         cells = exploration.cells(processes, done)
@@ -88,7 +88,8 @@ def _files(place: Place, cell: Cell, options: argparse.Namespace, tick: float) -
     given = argparse.Namespace(**{
         **vars(options), 'protect': place.protect, 'stay': place.stay,
         'zones_file': options.zones_file if place.zoned else None})
-    parameters = parameters_of(cell.errors, cell.period, cell.epsilon, given, tick)
+    parameters = parameters_of(cell.errors, cell.period, cell.epsilon, given, tick,
+                               by_rule=cell.by_rule)
     text = parameter_text(parameters, given, 'symdp explore')
     if cell.late is not None:
         return ('# Save as private.yaml, and start (of input: pose, see docs/robots.md):\n'

@@ -14,26 +14,28 @@ import yaml
 
 
 def parameters_of(errors: Errors, period: float, epsilon: float, options: argparse.Namespace,
-                  tick: float) -> dict[str, object]:
+                  tick: float, *, by_rule: bool = False) -> dict[str, object]:
     """
     Return the parameters of a privatizer, or of log_release, the map and its initial state apart.
 
     :param errors: of symbols every `period` seconds.
     :param options: with self_loops, trust, protect, stay and zones_file.
     :param tick: seconds; `moves` is for reports that are further apart.
+    :param by_rule: whether all else follows from the visit (`words.visit_rule`): it is left out.
     """
-    draws: dict[str, object] = {'policy': errors.mechanism, 'delay': errors.delay or 0.0}
+    draws: dict[str, object] = {'policy': errors.mechanism}
     if errors.delay is None:
         draws = {'base' if value in BASES else 'mechanism' if name == 'selection' else name: value
                  for name, value in CHOICES[errors.mechanism].items()}
+    by_hand = {} if by_rule else {
+        'period': period, 'report_period': errors.report_period,
+        'moves': 0 if errors.report_period == tick else errors.moves, **draws}
     found = {
-        'self_loops': options.self_loops, 'trust': options.trust, 'sampling': 'period',
-        'period': period, 'protect': options.protect, 'report_period': errors.report_period,
-        'zones_file': options.zones_file or '',
-        'moves': 0 if errors.report_period == tick else errors.moves, 'stay': options.stay or 0.0,
-        'epsilon': epsilon, **draws}
-    left_out = {'self_loops': False, 'trust': DEFAULT_TRUST, 'report_period': period,
-                'zones_file': '', 'moves': 0, 'stay': 0.0, 'delay': 0.0}
+        'protect': options.protect, 'epsilon': epsilon, 'stay': options.stay or 0.0,
+        'delay': errors.delay or 0.0, 'zones_file': options.zones_file or '',
+        'self_loops': options.self_loops, 'trust': options.trust, **by_hand}
+    left_out = {'self_loops': False, 'trust': DEFAULT_TRUST, 'zones_file': '', 'moves': 0,
+                'stay': 0.0, 'delay': 0.0}
     return {name: value for name, value in found.items() if left_out.get(name) != value}
 
 

@@ -55,8 +55,7 @@ def _route(settings: ReleaseSettings, release: LogFile) -> Ints:
     chain, read = settings.chain, settings.input
     entries = read_log(release.path, topic=read.topic, field=read.field, stamp_key=read.stamp_key,
                        symbol_key=read.symbol_key, naming=read.table(chain.states))
-    ticks = stamps.from_seconds(settings.sampling.period, 'period') \
-        if settings.sampling.has_period else stamps.from_seconds(1.0, 'period')
+    ticks = stamps.from_seconds(settings.sampling.seconds, 'period')
     if [stamp for stamp, _ in entries] != [ticks * i for i in range(len(entries))]:
         raise LogError('it is no release with this sampling and period: its symbols are not '
                        f'{ticks / 10**9:g} s apart, from 0', path=release.path)

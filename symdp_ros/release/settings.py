@@ -127,7 +127,8 @@ class ReleaseSettings:
             nor with the map; the regions of poses cannot be used.
         :raises PrivacyError: ε and k are not valid.
         """
-        (sampling, mechanism), regions = settled(values, graph), MapSettings.of(values)
+        regions = MapSettings.of(values)
+        sampling, mechanism = _rows(values) if archive else settled(values, graph)
         read = replace(InputSettings.of(values), refuse_frames=refuse_frames)
         if regions.regions_file and not read.is_pose:
             raise ConfigurationError('regions_file is not for input: region: leave it out',
@@ -136,8 +137,7 @@ class ReleaseSettings:
         return cls(
             sampling.chain(graph), sampling.privacy(values['epsilon'], values['adjacency'],
                                                     regions.zones()),
-            replace(mechanism, reports=1) if archive else mechanism,
-            sampling, read,
+            mechanism, sampling, read,
             WritingSettings.of(values) if 'keep' in values else WritingSettings(),
             regions.locator(graph, read.hysteresis, read.max_distance) if read.is_pose else None,
             ArchiveSettings.of(values) if archive else None)
@@ -281,6 +281,19 @@ class ReleaseSettings:
         """Return value → position in the states of the chain."""
         return {value: self.chain.state_index[state]
                 for value, state in self.input.table(self.chain.states).items()}
+
+
+def _rows(values: Mapping[str, Any]) -> tuple[SamplingSettings, MechanismSettings]:
+    """
+    Return the settings of an archive, whose rows are symbols.
+
+    :raises ConfigurationError: `protect` says what is hidden, or nothing does.
+    """
+    if values.get('protect') or not values['adjacency']:
+        raise ConfigurationError(
+            'protect needs times, and the rows of an archive are symbols: give adjacency: k '
+            '(--adjacency) instead, which hides any k of them', setting='adjacency')
+    return SamplingSettings(), MechanismSettings.of(values)
 
 
 def entries_of(log: LogFile, read: InputSettings, locator: Locator | None,

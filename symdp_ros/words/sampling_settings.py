@@ -47,13 +47,16 @@ class SamplingSettings:
         """
         Return those among the values of options; without the option `sampling`, defaults.
 
-        Where `sampling` is not set, it is 'period' with `protect`, and else 'message'.
+        Where `sampling` is not set, it is 'period' with `protect`, and else 'message'. A period
+        that is not set is a second, unless it follows from `protect` (`words.visit_rule`).
         """
         if 'sampling' not in values:
             return cls()
         found = settings_of(cls, values, rule='sampling')
-        return found if found.rule else replace(
-            found, rule='period' if found.protect else 'message')
+        if not found.rule:
+            found = replace(found, rule='period' if found.protect else 'message')
+        return found if found.period or found.protect or not found.has_period else replace(
+            found, period=1.0)
 
     @property
     def has_period(self) -> bool:

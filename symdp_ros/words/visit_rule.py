@@ -12,6 +12,9 @@ where the map names none).
 - Regions go out with every tick: a signal in D seconds, and the most probable route in between
   (where that is more than 1,000 regions, with every few ticks). That needs the policy adaptive.
   Other policies, and alphabets, publish with each symbol.
+- Logs, where the mechanism is open: causal, adaptive, as live. But where ε is at most 2 and the
+  robot is known to stay for at least four periods, the exponential mechanism errs less, which
+  publishes with each symbol. Not with zones, which are told with each region.
 - Moves between two reports: as many as a robot makes in that time, but for 1 in 20, if each of the
   public models moves it with its weight (`core.models`).
 
@@ -24,7 +27,7 @@ from typing import Any
 
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.models import STAYING
-from symdp_ros.core.registry import AUTO, MOST_REPORTS
+from symdp_ros.core.registry import AUTO, LIVE, MOST_REPORTS
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import as_fraction
@@ -34,6 +37,8 @@ _TICK = 1.0       # seconds, of a map that names none
 _RARELY = 0.05    # the share of robots that make more moves than are allowed between two reports
 _MOST_MOVES = 12  # more make chains of so many moves that they say little
 _MOST_DELAY = 1_000  # symbols
+_SMALL = 2.0      # ε up to which whole logs of long stays are drawn by the exponential mechanism
+_LONG = 4         # periods, from which on a stay is long
 
 
 def settled(values: Mapping[str, Any], graph: TransitionGraph
@@ -46,8 +51,12 @@ def settled(values: Mapping[str, Any], graph: TransitionGraph
     :raises ConfigurationError: a delay that is shorter than a period, too long, or no whole
         number of symbols; a setting is not valid.
     """
-    mechanism = MechanismSettings.of({**values, 'delay': None})
-    sampling = _sampling(SamplingSettings.of(values), graph, mechanism)
+    given, mechanism = SamplingSettings.of(values), MechanismSettings.of({**values, 'delay': None})
+    if _draws_visits(values, given, graph, mechanism):
+        mechanism = replace(mechanism, selection='exponential', base='chain')
+    sampling = _sampling(given, graph, mechanism)
+    if sampling.reports > 1 and mechanism.selection != LIVE and _is_adaptive(mechanism):
+        mechanism = replace(mechanism, selection='causal', policy='adaptive')
     return sampling, replace(mechanism, reports=sampling.reports,
                              delay=_delay(values.get('delay') or 0.0, sampling))
 
@@ -74,8 +83,6 @@ def _delay(delay: float, sampling: SamplingSettings) -> int:
 
 def _sampling(sampling: SamplingSettings, graph: TransitionGraph,
               mechanism: MechanismSettings) -> SamplingSettings:
-    if not sampling.has_period:
-        return sampling
     if not sampling.protect:
         return replace(sampling, period=sampling.period or 1.0)
     tick, report = as_fraction(graph.tick or _TICK), as_fraction(sampling.report_period)
@@ -99,9 +106,22 @@ def _sampling(sampling: SamplingSettings, graph: TransitionGraph,
     return replace(sampling, period=float(period), report_period=float(report), moves=moves)
 
 
+def _draws_visits(values: Mapping[str, Any], sampling: SamplingSettings, graph: TransitionGraph,
+                  mechanism: MechanismSettings) -> bool:
+    """Return whether a log is best drawn whole, with a region for each symbol."""
+    is_open = mechanism.selection == mechanism.base == mechanism.policy == AUTO and not (
+        sampling.period or sampling.report_period or sampling.moves or values.get('zones_file'))
+    if not (is_open and sampling.protect) or graph.complete:
+        return False
+    drawn = replace(mechanism, selection='exponential')
+    period = as_fraction(_sampling(sampling, graph, drawn).period)
+    return (values['epsilon'] <= _SMALL and sampling.stay >= _LONG * period
+            and period > as_fraction(graph.tick or _TICK))
+
+
 def _is_adaptive(mechanism: MechanismSettings) -> bool:
     """Return whether regions may go out between symbols."""
-    return mechanism.selection in (AUTO, 'live', 'causal') and mechanism.policy in (
+    return mechanism.selection in (AUTO, LIVE, 'causal') and mechanism.policy in (
         AUTO, 'adaptive')
 
 

@@ -63,15 +63,19 @@ def _learn_from_logs(options: argparse.Namespace) -> int:
         raise ConfigurationError('what is learned from logs is charged: give --ledger, and '
                                  '--subject, the robot whose logs these are')
     _refuse(options, LOG_MECHANISM, 'says how routes were released: it is for --released')
-    if options.unit == 'log' and options.adjacency != 1:
+    if options.unit == 'log' and options.adjacency:
         raise ConfigurationError('--adjacency counts symbols, and --unit log protects a whole '
                                  'log: give one of them')
     if options.unit != 'log' and options.clip != CLIP.default:
         raise ConfigurationError('--clip is for --unit log: leave it out')
     charging = Charging.of(vars(options))
-    settings = LearnSettings(
-        ReleaseSettings.of(pruned_graph_of(options), vars(options), refuse_frames=True),
-        clip=options.clip if options.unit == 'log' else 0)
+    graph, values = pruned_graph_of(options), vars(options)
+    if options.unit == 'log' and not options.protect:
+        values = {**values, 'adjacency': 1}  # not used
+    # Moves of one step of the map are counted, and none between the regions that a symbol brings.
+    values = {**values, 'period': options.period or graph.tick or 1.0, 'mechanism': 'exponential'}
+    settings = LearnSettings(ReleaseSettings.of(graph, values, refuse_frames=True),
+                             clip=options.clip if options.unit == 'log' else 0)
     settings.reading.check()
     output = _output(options)
     check_apart(options.ledger, output.parent)

@@ -11,6 +11,7 @@ from symdp_ros.core.naming import alike, quoted
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.logs import list_logs, LogFile, LogState, SkippedLog
 from symdp_ros.options import PERIOD
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
     from symdp_ros.ledger.ledger import Ledger
@@ -26,9 +27,10 @@ def check_period(options: argparse.Namespace) -> None:
     :raises ConfigurationError: it is given, and the sampling is another one.
     """
     # The default itself, not an equal number that was given.
-    if options.sampling != 'period' and options.period is not PERIOD.default:
+    sampling = SamplingSettings.of(vars(options))
+    if not sampling.has_period and options.period is not PERIOD.default:
         raise ConfigurationError(f'--period is for --sampling period, not for --sampling '
-                                 f'{options.sampling}: add --sampling period, or leave it out')
+                                 f'{sampling.rule}: add --sampling period, or leave it out')
 
 
 def listed_logs(names: Sequence[str]) -> tuple[list[LogFile], tuple[SkippedLog, ...]]:

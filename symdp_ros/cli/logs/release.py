@@ -18,7 +18,7 @@ from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.maps.dead_ends import unreached
 from symdp_ros.options import (ALLOW_UNKNOWN, DRY_RUN, KEEP, OF_ARCHIVES, OF_LOGS, OUTPUT, PRIVACY,
-                               RELEASE_LEDGER, RELEASE_MECHANISM, STAMP_KEY, SYMBOL_KEY,
+                               PROTECT, RELEASE_LEDGER, RELEASE_MECHANISM, STAMP_KEY, SYMBOL_KEY,
                                SYMBOL_MAP, warnings_of, ZONES_FILE)
 
 
@@ -29,10 +29,12 @@ def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
         'release', help='privatize logged patrols',
-        usage='%(prog)s LOG [LOG ...] --map MAP --epsilon EPSILON -o DIR [more options]\n\n'
+        usage='%(prog)s LOG [LOG ...] --map MAP --protect SECONDS --epsilon EPSILON -o DIR '
+              '[more options]\n\n'
               'for example:\n'
               '  %(prog)s /data/patrols --map /maps/warehouse.geojson --initial-state 5 \\\n'
-              '      --epsilon 1 -o /data/released --ledger /data/spent.ledger --subject robot_1',
+              '      --protect 30 --epsilon 1 -o /data/released --ledger /data/spent.ledger \\\n'
+              '      --subject robot_1',
         description='Privatizes rosbag2 recordings (sqlite3, mcap), CSV (stamp,symbol) and JSON '
                     'Lines into DIR; or an archive of many routes (one Parquet file with the '
                     'columns route, position and symbol) into OUT.parquet, each route by itself. '
@@ -46,7 +48,7 @@ def add_parser(commands) -> None:
     add_arguments(parser, [OUTPUT])
     privacy = parser.add_argument_group('privacy')
     add_chain_arguments(privacy, '--map', '--chain')
-    add_arguments(privacy, (*PRIVACY, ZONES_FILE, *RELEASE_MECHANISM))
+    add_arguments(privacy, (PROTECT, *PRIVACY, ZONES_FILE, *RELEASE_MECHANISM))
     add_arguments(parser.add_argument_group('ledger'), RELEASE_LEDGER)
     add_arguments(parser.add_argument_group('before ε is spent'), (DRY_RUN, ALLOW_UNKNOWN))
     add_arguments(parser.add_argument_group('reading and writing'),

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp check MAP`: whether a map can be used as a chain, and if not, why."""
 from collections import Counter
+from dataclasses import replace
 import sys
 
 from symdp_ros.analysis.alternatives import fewest_differences
@@ -9,7 +10,6 @@ from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.zones import guessed_in_zones, print_zones
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.naming import one_of
-from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.errors import printable
 from symdp_ros.files.resources import resolve_path
@@ -19,9 +19,10 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.maps.regions import polygons_of, read_places, read_regions
 from symdp_ros.options import (ADJACENCY, CHAIN, CHAIN_FILE, CHECKED_EPSILON, CHECKED_TOPIC,
-                               DOMAIN, FIELD, LISTENED, NO_REGION, REGIONS, STATES, SYMBOL_MAP,
-                               WHERE, ZONES_FILE)
+                               DOMAIN, FIELD, LISTENED, NO_REGION, PROTECT, REGIONS, STATES, STAY,
+                               SYMBOL_MAP, WHERE, ZONES_FILE)
 from symdp_ros.words.sampling_settings import SamplingSettings
+from symdp_ros.words.visit_rule import settled
 
 
 def add_parser(commands) -> None:
@@ -34,7 +35,8 @@ def add_parser(commands) -> None:
                     '--topic names no state.')
     add_chain_arguments(parser)
     add_arguments(parser, [STATES, REGIONS])
-    add_arguments(parser.add_argument_group('zones'), [ZONES_FILE, CHECKED_EPSILON, ADJACENCY])
+    add_arguments(parser.add_argument_group('zones'),
+                  [ZONES_FILE, CHECKED_EPSILON, PROTECT, ADJACENCY, STAY])
     add_arguments(parser.add_argument_group('a running robot (needs ROS 2)'),
                   [CHECKED_TOPIC, LISTENED, FIELD, WHERE, SYMBOL_MAP, NO_REGION, DOMAIN])
     parser.set_defaults(run=run)
@@ -101,9 +103,11 @@ def run(options) -> int:
             ('how it moves', chain.how_it_moves(DEFAULT_TRUST)),
             ('usable', 'yes' + (', with an initial state' if unknown else ''))])
     if options.zones_file:
-        zones = MapSettings.of(vars(options)).zones()
-        privacy = Privacy(options.epsilon, options.adjacency, zones)
-        print_zones(chain, privacy, guessed_in_zones(chain, privacy))
+        sampling, mechanism = settled({'sampling': '', **vars(options)}, graph)
+        chain = sampling.chain(replace(graph, initial_state=chain.initial_state))
+        privacy = sampling.privacy(options.epsilon, options.adjacency,
+                                   MapSettings.of(vars(options)).zones())
+        print_zones(chain, privacy, guessed_in_zones(chain, privacy, reports=mechanism.reports))
     if not options.topic:
         return 0
     from symdp_ros.cli.maps.check_topic import compare

@@ -15,7 +15,7 @@ from symdp_ros.maps.zones import doors, zones_sentences
 if TYPE_CHECKING:
     from symdp_ros.analysis.adversary import Guess
 
-_LENGTH, _WALKS = 50, 20
+_LENGTH, _VISITS, _WALKS = 50, 6, 20
 _EXPLAINED = """\
 doors: places by which the zone is entered or left. known there: the only door
 to some other zone, so that who passes is known to be there
@@ -25,17 +25,20 @@ regions too; of the robot that is hidden most, and of the one hidden least"""
 
 
 def guessed_in_zones(chain: Chain, privacy: Privacy,
-                     trust: float = DEFAULT_TRUST) -> list[dict[str, 'Guess']]:
+                     trust: float = DEFAULT_TRUST, reports: int = 1) -> list[dict[str, 'Guess']]:
     """
     Return for each public robot how often an adversary is right in each zone, symbol by symbol.
 
+    :param reports: for each symbol.
     :raises PrivacyError: the zones do not partition the states of the chain.
     """
     from symdp_ros.analysis.adversary import best_guess_in_zones
     from symdp_ros.core.online import OnlineMechanism
 
-    mechanism = OnlineMechanism(chain, privacy, policy='adaptive', trust=trust)
-    return [best_guess_in_zones(mechanism, _LENGTH, walks=_WALKS, walks_by=robot)
+    mechanism = OnlineMechanism(chain, privacy, policy='adaptive', trust=trust,
+                                reports=reports)
+    length = max(_LENGTH, _VISITS * reports)  # zones are told with each report
+    return [best_guess_in_zones(mechanism, length, walks=_WALKS, walks_by=robot)
             for robot in robots(chain, trust).values()]
 
 

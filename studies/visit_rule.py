@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+How far the rule of `words.visit_rule` is behind the best that can be set by hand.
+
+`python -m studies.visit_rule FILE.md [--quick]` makes the page; without a file it prints it. It
+reads the maps of the folder shared/data next to the repository, and says so where it is not there.
+`--quick`: one map.
+"""
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+import sys
+from typing import Any
+
+from studies.compare.areas import area, names, SPARSE, TOWN
+from studies.compare.section import measure_all, Skipped, table
+from symdp_ros.analysis.visits import VisitCalibration
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.maps.reports import adjacency_of
+
+PROTECTS, EPSILONS, STAY = (10.0, 30.0, 120.0), (1.0, 2.0, 3.0, 5.0), 60.0
+KINDS = ('live', 'logs')
+QUICK = 'nav2/route_sample_graph.geojson'
+_WALKS = 160
+
+_PAGE = """\
+# The rule of `protect`
+
+`python -m studies.visit_rule docs/evidence/visit-rule.md` makes this page again (about half an
+hour), from real maps (the folder shared/data next to the repository).
+
+With `protect`, the period of symbols, the times of reports, moves and mechanism follow by one
+rule. For each map, a visit of {protects} s, ε = {epsilons}, and a robot that typically stays for
+{stay:g} s, the table compares it with the best of all other policies, mechanisms, times of reports
+and moves that `symdp calibrate --protect` compares for the same period: the share of time that is
+wrong. In shorter periods a visit touches several symbols, each of which has a share of ε: that errs
+more (`studies/test_visit_rule.py`). Each cell has
+*rule / best* where the two are least alike, over all ε. Standard errors are at most {error:.3f}.
+All ways are measured on the same {walks} simulated routes, and the best of up to {ways} is chosen
+by them, so it seems a little better than it is.
+
+{table}
+
+The rule is at most {live:.3f} behind live, and {logs:.3f} for logs.
+"""
+
+
+def compared(visits: VisitCalibration, protect: float, epsilon: float) -> dict[str, dict[str, Any]]:
+    """Return what the rule errs, and the best way with the same period, live and for logs."""
+    period, _ = visits.by_rule(epsilon)
+    privacy = Privacy(epsilon, adjacency_of(protect, period))
+    found = [(way, visits.errors(way, visits.mechanism(way, period, privacy), period))
+             for way in visits.ways(period)]
+    result = {}
+    for kind in KINDS:
+        of_kind = {way: errors for way, errors in found if (way.late is None) == (kind == 'logs')}
+        best = min(of_kind.values(), key=lambda errors: errors.wrong)
+        _, way = visits.by_rule(epsilon, logged=kind == 'logs')
+        ruled = best if way is None else of_kind.get(way) or visits.errors(
+            way, visits.mechanism(way, period, privacy), period)
+        result[kind] = {
+            'rule': ruled.wrong, 'best': min(best.wrong, ruled.wrong), 'ways': len(of_kind),
+            'error': max(best.standard_error, ruled.standard_error),
+            'way': f'{best.mechanism}, a report every {best.report_period:g} s, moves {best.moves}'}
+    return result
+
+
+def measured(name: str, protect: float) -> list[dict[str, dict[str, Any]]]:
+    """Return `compared` for a map of `areas.names`, for each ε."""
+    graph = area(name).graph
+    busiest = max(graph.successors, key=lambda state: len(graph.successors[state]))
+    visits = VisitCalibration(replace(graph, initial_state=busiest, initial_line=None),
+                              protect=protect, stay=STAY, walks=_WALKS)
+    return [compared(visits, protect, epsilon) for epsilon in EPSILONS]
+
+
+def page(quick: bool = False) -> str:
+    """Return the page."""
+    maps = [QUICK] if quick else [name for name in names() if name not in (TOWN, SPARSE)]
+    arguments = [(name, protect) for name in maps for protect in PROTECTS]
+    found = dict(zip(arguments, measure_all('visit_rule', quick, measured, arguments),
+                     strict=True))
+
+    def worst(kind: str, some: Iterable[tuple[str, float]] = tuple(arguments)) -> dict[str, Any]:
+        return max((cell[kind] for pair in some for cell in found[pair]),
+                   key=lambda cell: cell['rule'] - cell['best'])
+
+    rows = [[name, *(f'{cell["rule"]:.3f} / {cell["best"]:.3f}' for kind in KINDS
+                     for cell in [worst(kind, [(name, at)]) for at in PROTECTS])]
+            for name in maps]
+    head = ['map', *(f'{kind}, {protect:g} s' for kind in KINDS for protect in PROTECTS)]
+    cells = [cell[kind] for each in found.values() for cell in each for kind in KINDS]
+    behind = {kind: worst(kind)['rule'] - worst(kind)['best'] for kind in KINDS}
+    return _PAGE.format(
+        table=table(head, rows), protects=_listed(PROTECTS), epsilons=_listed(EPSILONS),
+        stay=STAY, walks=_WALKS, error=max(cell['error'] for cell in cells),
+        ways=max(cell['ways'] for cell in cells), **behind)
+
+
+def _listed(numbers: tuple[float, ...]) -> str:
+    return ', '.join(f'{number:g}' for number in numbers)
+
+
+def main(arguments: list[str]) -> None:
+    """Write the page, or print it."""
+    files = [argument for argument in arguments if argument != '--quick']
+    try:
+        text = page('--quick' in arguments)
+    except Skipped as reason:
+        sys.exit(f'skipped: {reason}')
+    if files:
+        Path(files[0]).write_text(text, encoding='utf-8')
+    else:
+        print(text)
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])
