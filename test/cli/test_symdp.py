@@ -99,6 +99,10 @@ def test_what_is_no_file_is_not_waited_for(tmp_path):
     (['check'], 2, 'MAP'), ([], 2, 'COMMAND'), (['dance'], 2, 'invalid choice'),
     (['relase'], 2, "did you mean 'release'?"),
     (['release', '--policy', 'guide'], 2, "did you mean 'guided'?"),
+    (['release', '--epsilom', '1'], 2, '--epsilom; did you mean --epsilon?'),
+    (['release', '-epsilon', '1'], 2, '-epsilon; did you mean --epsilon?'),
+    (['check', 'config/depot.geojson', '--initial_stat=0'], 2, 'did you mean --initial-state?'),
+    (['check', 'config/depot.geojson', '--zzz'], 2, 'unrecognized arguments: --zzz'),
     (['check', 'nowhere.yaml'], 1, 'nowhere.yaml: the file cannot be read'),
     (['check', 'README.md'], 1, 'README.md: unknown kind of file'),
     (['demo', 'nowhere.geojson'], 1, 'nowhere.geojson: the file cannot be read'),
@@ -110,6 +114,24 @@ def test_wrong_usage(arguments, status, text):
         pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
     run = symdp(*arguments)
     assert run.returncode == status and text in run.stderr and 'Traceback' not in run.stderr
+
+
+def test_every_option_of_every_subcommand_is_suggested(capsys):
+    from symdp_ros.cli.main import COMMANDS, make_parser
+
+    [commands] = (action.choices for action in make_parser()._actions if action.choices)
+    assert len(commands) == len(COMMANDS)
+    for parser in commands.values():
+        for option in parser._option_string_actions:
+            if not option.startswith('--'):
+                continue
+            wrong = option[:-1] + ('q' if option[-1] != 'q' else 'x')
+            with pytest.raises(SystemExit):
+                parser.parse_args([wrong, 'x'])
+            assert option in capsys.readouterr().err.partition(f'{wrong}; did you mean ')[2]
+    with pytest.raises(SystemExit):
+        commands['check'].parse_args(['--', 'map.yaml', '--stats'])  # what follows -- is a word
+    assert 'did you mean' not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize('command, option', [('check', ''), ('release', '--map '),
