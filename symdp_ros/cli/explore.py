@@ -51,7 +51,8 @@ def run(options: argparse.Namespace) -> int:
     require_moves(graph)
     check_page(graph)
     given = _values(options, graph)
-    exploration = Exploration(graph, Grid(*(tuple(sorted(values)) for values in given)), trust=options.trust,
+    grid = Grid(*(tuple(sorted(values)) for values in given))
+    exploration = Exploration(graph, grid, trust=options.trust,
                               zones=MapSettings.of(vars(options)).zones())
     SamplingSettings('period').check(exploration.chain)  # as nodes do
     processes = min(len(os.sched_getaffinity(0)), len(exploration.places))
