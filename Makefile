@@ -5,8 +5,9 @@
 
 DISTRO ?= jazzy
 PYTHON ?= python3
-DURATION ?= 20
+DURATION ?= 30
 EPSILON ?= 2.0
+PROTECT ?= 5
 MAP ?= config/depot.geojson
 ROBOTS ?= 1
 # Tests at a time. More than half of their time is waiting, so this is three times the number of cores of
@@ -20,9 +21,11 @@ ifeq ($(SOURCED),yes)
 VENV := .venv-$(ROS_DISTRO)
 VENV_OPTIONS := --system-site-packages
 EXTRAS := test,plot
+INSTALLED := the packages of Python that it needs
 else
 VENV := $(if $(filter jazzy,$(DISTRO)),.venv,.venv-$(DISTRO))
 EXTRAS := test,plot,$(DISTRO)
+INSTALLED := real ROS 2 ($(DISTRO)) and the packages of Python that it needs, 1.2 GB,
 # Another environment's ROS must not leak into this one.
 unexport LD_LIBRARY_PATH PYTHONPATH AMENT_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
@@ -37,7 +40,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo 'make demo   a simulated robot, made private, in a terminal'
-	@echo '            (DURATION=20 EPSILON=2.0 MAP=config/depot.geojson ROBOTS=1)'
+	@echo '            (DURATION=30 PROTECT=5 EPSILON=2.0 MAP=config/depot.geojson ROBOTS=1)'
 	@echo 'make test   what says that the privacy holds, in minutes'
 	@echo 'make test-thorough'
 	@echo '            the same checks on further maps, chains, settings and seeds'
@@ -77,14 +80,16 @@ INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 
 setup: $(VENV)/.done
 
 $(VENV)/.done: setup.py symdp_ros/__init__.py
-	$(PYTHON) -m venv $(VENV_OPTIONS) $(VENV)
-	$(INSTALL) '.[$(EXTRAS)]'
-	$(VENV)/bin/python -m symdp_ros.cli.main warm-up
-	touch $@
+	@echo 'Once, 1 of 2: installs $(INSTALLED) into $(VENV): 1 to 3 minutes …'
+	@$(PYTHON) -m venv $(VENV_OPTIONS) $(VENV)
+	@$(INSTALL) '.[$(EXTRAS)]'
+	@echo 'Once, 2 of 2: compiles the inner loops: about a minute …'
+	@$(VENV)/bin/python -m symdp_ros.cli.main warm-up
+	@touch $@
 
 demo: setup
-	$(VENV)/bin/symdp demo '$(MAP)' --epsilon '$(EPSILON)' --duration '$(DURATION)' --robots '$(ROBOTS)' \
-	    $(DEMO_OPTIONS)
+	@$(VENV)/bin/symdp demo '$(MAP)' --epsilon '$(EPSILON)' --protect '$(PROTECT)' \
+	    --duration '$(DURATION)' --robots '$(ROBOTS)' $(DEMO_OPTIONS)
 
 # Loops of changed sources are compiled first: nodes under test would wait for it.
 test: setup

@@ -3,6 +3,7 @@
 """Arguments of `symdp`, made from options."""
 import argparse
 from collections.abc import Iterable
+import sys
 
 from symdp_ros.core.naming import alike, quoted
 from symdp_ros.errors import ConfigurationError, printable
@@ -29,6 +30,7 @@ class Parser(argparse.ArgumentParser):
         super().error(printable(message, 2000))
 
     def parse_known_args(self, args=None, namespace=None):
+        self._check_names(sys.argv[1:] if args is None else args)
         found, rest = super().parse_known_args(args, namespace)
         for action in self._actions:
             value = getattr(found, action.dest, None)
@@ -43,6 +45,22 @@ class Parser(argparse.ArgumentParser):
                 except ConfigurationError as error:
                     self.exit(2, f'{self.prog}: {error}\n')
         return found, rest
+
+    def _check_names(self, words):
+        """Say which option was meant, before anything is said of those that are missing."""
+        if self._subparsers is not None:  # the parser of the subcommand does
+            return
+        known = [name for name in self._option_string_actions if name.startswith('--')]
+        for word in words:
+            if word == '--':
+                return
+            name = word.partition('=')[0]
+            if (word[:2] in self._option_string_actions or not name[:3].lstrip('-').isalpha()
+                    or not name.startswith('-') or ' ' in name
+                    or any(option.startswith(name) for option in known)):
+                continue
+            if close := alike('--' + name.lstrip('-').replace('_', '-'), known):
+                self.error(f'unrecognized argument: {name}; did you mean {" or ".join(close)}?')
 
 
 def add_arguments(parser: argparse._ActionsContainer, options: Iterable[Option]) -> None:

@@ -72,7 +72,7 @@ def run(options) -> int:
             raise ConfigurationError(f'--{name} is for --protect: give both, or leave it out')
     if not options.delay.is_integer():
         raise ConfigurationError(f'--delay is {options.delay:g}: without --protect it must be a '
-                                 'whole number of symbols')
+                                 'whole number of symbols; with --protect, it is in seconds')
     delay = int(options.delay)
     shown_at = _COMPARED_AT if options.epsilon is None else options.epsilon
     chain = chain_of(options)
@@ -88,7 +88,7 @@ def run(options) -> int:
                               delays=sorted({delay, *DELAYS} - {0}), zones=privacy.zones)
     names, guessed = calibration.mechanisms(), _GUESSED if privacy.zones is None else 'adaptive'
     guesses: dict[float, list[Guess]] = {}
-    taken: list[str] = []
+    taken: list[tuple[str, str]] = []  # live, and for logs
 
     def guess(epsilon: float) -> None:
         mechanism = OnlineMechanism(chain, replace(privacy, epsilon=epsilon), policy=guessed,
@@ -115,20 +115,20 @@ def run(options) -> int:
         calibration.table([shown_at])
         needed = calibration.needed(options.target_error, done) if options.target_error else {}
     several = len(walking) > 1
-    which = ', of the robot of fewest errors and of that of most' if several else ''
+    which = ': the robot of fewest errors – that of most' if several else ''
     if needed:
         console.print(f'ε for an expected error of {options.target_error:g}{which}',
                       _needed(needed, calibration, several), sep='\n')
-    console.print(f'expected error: share of symbols that are wrong{which}',
+    console.print(f'expected error, in % of the symbols, by ε{which}',
                   _errors(calibration, names),
-                  'live: what nodes do, by policy; of logs, causal, guided and causal, planned '
+                  'live    what nodes do, by policy; the others are for logs only',
+                  'causal  guided and planned for logs '
                   + ('err as these policies do live' if options.adjacency <= length else
-                     f'err less, as these policies do live at k = {length}: a log of so few '
-                     'symbols cannot change in more')
-                  + '; the others are for logs only', sep='\n')
+                     f'err less, as these policies do live at k = {length}:\n        a log of so '
+                     'few symbols cannot change in more'), sep='\n')
     if several:
-        console.print(f'by robot, at ε = {shown_at:g}; a stay: symbols in one place, on average',
-                      _by_robot(calibration, names, shown_at), sep='\n')
+        console.print(f'by robot, at ε = {shown_at:g}, with what auto takes; a stay is in one '
+                      'place, on average', _by_robot(calibration, taken[0], shown_at), sep='\n')
     elif word is None:
         [stay] = calibration.mean_stay.values()
         console.print(f'these walks stay {stay:.1f} symbols in a place, on average: of a robot '
@@ -137,11 +137,11 @@ def run(options) -> int:
     if word is None:
         error = max(error.standard_error for epsilon in EPSILONS for name in names
                     for error in calibration.errors(name, epsilon).values())
-        console.print(f'standard errors: at most {error:.3f}')
-        console.print(*taken)
-        hidden = ', of the robot that is hidden most and least' if several else ''
-        console.print('how often others guess the region who know the map and how the robot '
-                      f'moves, without and with the private regions (live, {guessed}){hidden}',
+        console.print(f'standard errors: at most {100 * error:.1f} %')
+        console.print(_said(taken[0], shown_at, delay))
+        hidden = ':\nthe robot that is hidden most – least' if several else ''
+        console.print('how often an adversary names the region, who knows the map and how the '
+                      f'robot\nmoves, without and with private regions (live, {guessed}){hidden}',
                       _guesses(guesses), sep='\n')
         if privacy.zones is not None:
             print_zones(chain, privacy, guessed_in_zones(chain, privacy, options.trust))
@@ -219,11 +219,10 @@ def _errors(calibration, names):
 
 
 def _range(values):
-    """Return the least and the largest, or the only one."""
+    """Return the least and the largest, or the only one, in percent."""
     if len(values) == 1:
-        return f'{values[0]:.3f}'
-    least, largest = (f'{value:.2f}'.removeprefix('0') for value in (min(values), max(values)))
-    return f'{least}–{largest}'
+        return f'{100 * values[0]:.1f} %'
+    return f'{100 * min(values):.0f}–{100 * max(values):.0f} %'
 
 
 def _taken(chain, privacy, length, delay, options):
@@ -232,23 +231,29 @@ def _taken(chain, privacy, length, delay, options):
                                                        delay=delay))
     logged, _ = choose(chain, privacy.for_length(length), MechanismSettings(trust=options.trust),
                        length)
+    return live.policy, logged.name
+
+
+def _said(taken, epsilon, delay):
     given = f', with delay: {delay}' if delay else ''
-    return (f'what auto takes at ε = {privacy.epsilon:g} (fewest errors, on average over these '
-            f'robots){given}: live, {live.policy}; for logs: {logged.name}')
+    return (f'what auto takes at ε = {epsilon:g} (fewest errors, on average over these '
+            f'robots){given}: live, {taken[0]}; for logs: {taken[1]}')
 
 
-def _by_robot(calibration, names, epsilon):
+def _by_robot(calibration, taken, epsilon):
     from rich.table import Table
 
-    table = Table(padding=(0, 0))
-    table.add_column('', no_wrap=True)
-    for robot in calibration.mean_stay:
-        table.add_column(robot.replace(' ', '\n'), justify='right', no_wrap=True)
-    table.add_row('a stay', *(f'{stay:.1f}' for stay in calibration.mean_stay.values()),
-                  end_section=True)
-    for name in names:
-        table.add_row(name, *(f'{error.mean:.3f}' for error in calibration.errors(
-            name, epsilon).values()))
+    table = Table()
+    for name in ('robot', 'a stay', f'live, {taken[0]}', taken[1]):
+        table.add_column(name, justify='left' if name == 'robot' else 'right')
+    live = f'live, {taken[0]}'
+    # Of logs, causal, guided and causal, planned are not simulated again.
+    logged = taken[1] if taken[1] in calibration.mechanisms() else (
+        f'live, {taken[1].removeprefix("causal, ")}')
+    errors = [calibration.errors(name, epsilon) for name in (live, logged)]
+    for robot, stay in calibration.mean_stay.items():
+        table.add_row(robot, f'{stay:.1f} symbols',
+                      *(f'{100 * of[robot].mean:.1f} %' for of in errors))
     return table
 
 
@@ -261,7 +266,7 @@ def _guesses(found):
     for epsilon, guesses in found.items():
         table.add_row(f'{epsilon:g}', _range([guess.before for guess in guesses]),
                       _range([guess.after for guess in guesses]) + (
-                          f' ± {guesses[0].standard_error:.3f}' if len(guesses) == 1 else ''))
+                          f' ± {100 * guesses[0].standard_error:.1f} %' if len(guesses) == 1 else ''))
     return table
 
 

@@ -45,7 +45,8 @@ def run(options: argparse.Namespace) -> int:
     SamplingSettings('period', 1.0).check(visits.chain)  # as nodes do
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(f'{printable(options.chain_file)}: {len(visits.chain)} states; a visit of '
-                  f'{options.protect:g} s is protected')
+                  f'{options.protect:g} s is protected; live reports go out ' + (
+                      f'up to {options.delay:g} s late' if options.delay else 'at once'))
     console.print(f'how it moves: {visits.chain.how_it_moves(options.trust)}')
 
     def row_of(period: float) -> Row | None:
@@ -70,8 +71,8 @@ def run(options: argparse.Namespace) -> int:
     for title, table in _tables(found, best, by_rule, options.target_error is not None):
         console.print(title)
         console.print(table)
-    console.print(f'standard errors of wrong: at most '
-                  f'{max(e.standard_error for r in found for e in (r.live, r.logged)):.3f}')
+    error = max(e.standard_error for r in found for e in (r.live, r.logged))
+    console.print(f'standard errors of wrong: at most {100 * error:.1f} % of the time')
     if len(visits.mean_stay) > 1:
         console.print(_by_robot(visits.by_robot(best), visits.mean_stay))
     if missing:
@@ -108,28 +109,24 @@ def _tables(rows: Sequence[Row], best: Row, by_rule: Row | None,
     """Yield (title, table) for live reports, and for logs; 80 columns wide at most."""
     from rich.table import Table
 
-    titles = 'live: the share of time that is wrong', 'logs, released afterwards'
+    titles = 'live', 'logs, released afterwards'
     for title, logged in zip(titles, (False, True), strict=True):
-        table = Table(padding=(0, 0))
-        several = len(rows[0].live.by_robot) > 1
-        shows_held = not (logged or several)
-        names = ['', 'period', 'k', *(['ε'] if shows_epsilon else []),
-                 'mechanism' if logged else 'policy', 'report', 'moves',
-                 *([] if logged else ['delay']), 'wrong', *(['robots'] if several else []),
-                 'off', *(['held'] if shows_held else []), *([] if logged else ['guessed'])]
-        for name in names:
-            table.add_column(name, justify='left' if name in ('', 'mechanism', 'policy')
-                             else 'right', no_wrap=True)
+        table = Table(padding=(0, 1))
+        for name in ('period', 'ε' if shows_epsilon else 'symbols', *(
+                ['mechanism'] if logged else []), 'report', *([] if logged else ['delay']),
+                'wrong', 'off', *([] if logged else ['guessed'])):
+            table.add_column(name, justify='left' if name == 'mechanism' else 'right',
+                             no_wrap=True)
         least = min(rows, key=lambda row: row.logged.wrong) if logged else best
         for row in rows:
             errors = row.logged if logged else row.live
-            table.add_row('→' * (row is by_rule) + '*' * (row is least), f'{row.period:g} s',
-                          str(row.adjacency),
-                          *([f'{row.epsilon:.3g}'] if shows_epsilon else []), errors.mechanism,
-                          f'{errors.report_period:g} s', str(errors.moves),
+            marks = '→' * (row is by_rule) + '*' * (row is least)
+            table.add_row(f'{marks} {row.period:g} s'.lstrip(),
+                          f'{row.epsilon:.3g}' if shows_epsilon else str(row.adjacency),
+                          *([errors.mechanism] if logged else []),
+                          f'{errors.report_period:g} s',
                           *([] if logged else [f'{errors.delay or 0:g} s']),
-                          f'{errors.wrong:.2f}', *([_robots(errors)] if several else []),
-                          _off(errors), *([f'{row.held:.2f}'] if shows_held else []),
+                          f'{errors.wrong:.0%}'.replace('%', ' %'), _off(errors),
                           *([] if logged else [_guess(row)]))
         yield title, table
 
@@ -137,43 +134,39 @@ def _tables(rows: Sequence[Row], best: Row, by_rule: Row | None,
 def _off(errors: Errors) -> str:
     if errors.metres_off is not None:
         return f'{errors.metres_off:.1f} m'
-    return '–' if errors.moves_off is None else f'{errors.moves_off:.1f}'
-
-
-def _robots(errors: Errors) -> str:
-    return '–'.join(f'{wrong:.2f}'.removeprefix('0')
-                    for wrong in (min(errors.by_robot.values()), max(errors.by_robot.values())))
+    return '–' if errors.moves_off is None else f'{errors.moves_off:.1f} moves'
 
 
 def _by_robot(wrong: Mapping[str, float], stays: Mapping[str, float]) -> str:
     """Return how often the live row of fewest errors is wrong for each robot."""
-    return 'the row of fewest errors, by robot: ' + '; '.join(
-        f'{name} (on average {stays[name]:.3g} s in a place): {share:.2f}'
-        for name, share in wrong.items()) + '. The longer a robot stays, the fewer errors'
+    return '\n'.join(['by robot, in the row with * (the longer it stays, the fewer errors):', *(
+        f'  {name}, on average {stays[name]:.3g} s in a place: wrong for {100 * share:.0f} % of '
+        'the time' for name, share in wrong.items())])
 
 
 def _guess(row: Row) -> str:
-    return '–' if row.guess is None else f'{row.guess.before:.2f}→{row.guess.after:.2f}'
+    return '–' if row.guess is None else f'{row.guess.before:.0%} → {row.guess.after:.0%}'.replace(
+        '%', ' %')
 
 
 def _explained(best: Row, parameters: Mapping[str, object]) -> str:
     """Return what the columns are, and the parameters of a node."""
     several = len(best.live.by_robot) > 1
     lines = [
-        *(['wrong: for the robot that moves as the map says, or on average over all robots where '
-           'it does not say; robots: for the one of fewest errors, and for the one of most']
-          if several else []),
-        'period: from one symbol to the next; report: from one private region to the next, which '
-        'stands for the time around it',
-        'moves: the most moves between two private regions. delay: how many seconds later they '
-        'leave; --delay allows more',
-        'off: how far the private region is from the true one, on average',
-        *([] if several else ['held: how often the true region would be wrong, if it went out '
-                              'with each symbol and stood until the next']),
-        'guessed: how often an adversary who knows how the robot moves is right about the place '
-        'at any time, without and with what is published',
-        '*: the fewest errors (or the smallest ε). Fewer errors also mean that an adversary '
-        'guesses better',
+        'period   from one symbol to the next: a look at the true place, with noise',
+        'symbols  that a visit touches, k: the fewer, the less noise',
+        'report   from one private region to the next; live it stands until then',
+        'delay    how much later it goes out; --delay SECONDS allows more',
+        'wrong    the share of time for which others see a wrong place'
+        + (', on average over robots' if several else ''),
+        'off      how far the private region is from the true one, on average',
+        'guessed  how often an adversary is right who knows how the robot moves,',
+        '         without → with what is published',
+        '→        what protect alone gives',
+        '*        the fewest errors (or the smallest ε); an adversary then guesses best',
+        *([] if several else [
+            'Were the true region told with each symbol, and held until the next, others would '
+            f'be wrong for {100 * best.held:.0f} % of the time (row with *).']),
         'for a privatizer: ' + ', '.join(
             f'{name}: {"true" if value is True else printable(value)}'
             for name, value in parameters.items())]

@@ -23,7 +23,8 @@ from symdp_ros.options import (EPSILON, EXPLORED, EXPLORED_PAGE, LOG_TRUST, PROT
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 # So few that a map of 100 states takes less than a minute on two cores.
-_EPSILONS, _PROTECTS = (1.0, 2.0, 3.0, 5.0), (10.0, 30.0)
+# The page opens with the first of each.
+_EPSILONS, _PROTECTS = (2.0, 1.0, 3.0, 5.0), (30.0, 10.0)
 _STAYS, _STAYS_IN_ZONES = (60.0, 300.0), (60.0,)
 _MOST_VALUES = 12  # of each setting
 
@@ -49,14 +50,17 @@ def run(options: argparse.Namespace) -> int:
     graph = pruned_graph_of(options)
     require_moves(graph)
     check_page(graph)
-    exploration = Exploration(graph, _grid(options, graph), trust=options.trust,
+    given = _values(options, graph)
+    grid = Grid(*(tuple(sorted(values)) for values in given))
+    exploration = Exploration(graph, grid, trust=options.trust,
                               zones=MapSettings.of(vars(options)).zones())
     SamplingSettings('period', 1.0).check(exploration.chain)  # as nodes do
     processes = min(len(os.sched_getaffinity(0)), len(exploration.places))
     with progress(len(exploration.places)) as done:
         cells = exploration.cells(processes, done)
     text = page(graph, Path(options.chain_file).name, exploration, cells,
-                lambda place, cell: _files(place, cell, options, exploration.tick))
+                lambda place, cell: _files(place, cell, options, exploration.tick),
+                dict(zip(('epsilon', 'protect', 'stay'), (values[0] for values in given))))
     write_new_file(output, text)
     print(f'{printable(output)}: {len(exploration.places)} settings of '
           f'{len(exploration.grid.epsilons)} ε each, {len(text.encode()) / 1e6:.1f} MB; open it '
@@ -64,21 +68,22 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _grid(options: argparse.Namespace, graph: TransitionGraph) -> Grid:
+def _values(options: argparse.Namespace, graph: TransitionGraph) -> list[tuple[float, ...]]:
+    """Return ε, protect and stay: those given, in their order, or what is computed by itself."""
     known = any(isinstance(row, dict) for row in graph.successors.values())
-    return Grid(_numbers(options.epsilon, EPSILON) or _EPSILONS,
-                _numbers(options.protect, PROTECT) or _PROTECTS,
-                _numbers(options.stay, STAY) or (
-                    (0.0,) if known else _STAYS_IN_ZONES if options.zones_file else _STAYS))
+    return [_numbers(options.epsilon, EPSILON) or _EPSILONS,
+            _numbers(options.protect, PROTECT) or _PROTECTS,
+            _numbers(options.stay, STAY) or (
+                (0.0,) if known else _STAYS_IN_ZONES if options.zones_file else _STAYS)]
 
 
 def _numbers(given: Sequence[str], option) -> tuple[float, ...]:
-    """Return the values of an option that may be given several times, ascending."""
-    found = tuple(sorted({option.parse(text) for text in given}))
+    """Return the values of an option that may be given several times."""
+    found = tuple(dict.fromkeys(option.parse(text) for text in given))
     if len(found) > _MOST_VALUES:
         raise ConfigurationError(f'--{option.name} is given {len(found)} times: at most '
                                  f'{_MOST_VALUES} values can be compared', setting=option.name)
-    if option is PROTECT and found and found[0] == 0:
+    if option is PROTECT and 0 in found:
         raise ConfigurationError('--protect is 0: a visit lasts longer', setting='protect')
     return found
 

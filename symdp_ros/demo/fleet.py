@@ -6,18 +6,20 @@ import os
 import tempfile
 
 from symdp_ros.demo.observer import Observer
-from symdp_ros.demo.processes import NodeProcess
-from symdp_ros.demo.screen import heading, visibility, watch, wrong
+from symdp_ros.demo.processes import NodeProcess, patrol_file
+from symdp_ros.demo.screen import heading, share_wrong, visibility, watch
 from symdp_ros.ros.process.free_domain import FreeDomain
 
-_TRAIL = 5  # regions of a robot that the table shows
+_TRAIL = 8  # places of a robot that the table shows
 
 
-def run_fleet(options, chain, of_map) -> int:
+def run_fleet(options, chain, graph, settings) -> int:
     """
     Run the demo; return 0 where every private move was feasible and nothing else came out.
 
-    :param of_map: the parameters of nodes that name the map.
+    :param chain: of private regions.
+    :param graph: the map.
+    :param settings: those of each robot's privatizer.
     """
     claims = FreeDomain(), FreeDomain()  # held until the demo ends
     outside = int(os.environ.get('ROS_DOMAIN_ID') or claims[0].number)
@@ -30,29 +32,25 @@ def run_fleet(options, chain, of_map) -> int:
         true, private = (observer.words[topic] for topic in ('region', 'private_region'))
         file = os.path.join(work, 'fleet.yaml')
         with open(file, 'w') as stream:  # JSON is YAML
-            json.dump({'fleet_domain': outside, 'defaults': {
-                **of_map, 'epsilon': options.epsilon, 'adjacency': options.adjacency,
-                'policy': options.policy}, 'robots': {name: {} for name in names}}, stream)
+            json.dump({'fleet_domain': outside, 'defaults': settings,
+                       'robots': {name: {} for name in names}}, stream)
         fleet = NodeProcess('fleet', work, {'fleet': file}, '/')
         walks = []
         with fleet:
             try:
                 observer.wait(lambda: observer.are_published('private_region'), fleet)
-                walks += [NodeProcess('patrol', work, {
-                    **of_map, 'period': 1 / options.rate, 'wait_for_subscribers': 2}, f'/{name}')
-                    for name in names]
-                observer.wait(lambda: all(true.values()), fleet, *walks)
+                walk = patrol_file(graph, settings, work) | {'wait_for_subscribers': 2}
+                walks += [NodeProcess('patrol', work, walk, f'/{name}') for name in names]
+                observer.wait(lambda: all(map(observer.pairs, names)), fleet, *walks)
                 watch(options, screen.console, lambda: observer.spin(0.1, fleet, *walks),
-                      lambda title: screen.table(true, private, title))
+                      lambda title: screen.table(true, private, observer, title))
             finally:
                 for walk in walks:
                     walk.__exit__()
-            observer.wait(lambda: all(len(private[name]) >= len(true[name]) for name in names),
-                          fleet)
             seen = _seen(observer.nodes['private_region'])
         for process in (fleet, *walks):
             process.check()
-    return screen.summary(true, private, seen)
+    return screen.summary(private, observer, seen)
 
 
 def _seen(node) -> set[str]:
@@ -77,43 +75,36 @@ class _Screen:
 
         self._chain, self._names, self._outside = chain, names, outside
         self.console = Console(highlight=False)
-        domains = (f'{len(names)} robots in ROS domain {inside}, their private regions in domain '
-                   f'{outside}; one process privatizes all')
-        self.console.print(heading(options, chain, domains),
-                           visibility(),
-                           'error: share of private symbols that are wrong', sep='\n')
+        domains = (f'{len(names)} robots in ROS domain {inside}; their private regions alone in '
+                   f'domain {outside}, by one process')
+        self.console.print(heading(options, chain, 'each robot'), visibility(domains),
+                           'starting the nodes: some seconds …', sep='\n')
 
-    def table(self, true, private, title):
+    def table(self, true, private, observer, title):
         """Return the last regions of each robot."""
         from rich.markup import escape
         from rich.table import Table
 
         table = Table(title=title, title_justify='left')
-        for name, justify in (('robot', 'left'), ('true regions', 'left'),
-                              ('private regions', 'left'), ('symbols', 'right'),
-                              ('error', 'right')):
+        for name, justify in (('robot', 'left'), ('where it was', 'left'),
+                              ('where others saw it', 'left'), ('wrong', 'right')):
             table.add_column(name, justify=justify)
         for name in self._names:
             words = true[name], private[name]
             table.add_row(name, *(escape(' '.join(word[-_TRAIL:])) for word in words),
-                          str(len(private[name])), f'{_error(*words):.2f}')
+                          f'{share_wrong(observer.pairs(name)):.0%}')
         return table
 
-    def summary(self, true, private, seen) -> int:
+    def summary(self, private, observer, seen) -> int:
         """Print the summary; return the exit status."""
         infeasible = sum(not self._chain.is_feasible(private[name]) for name in self._names)
         wanted = {f'/{name}/private_region' for name in self._names}
         others = sorted(seen - wanted)
-        words = ([s for name in self._names for s in found[name]] for found in (true, private))
+        pairs = [pair for name in self._names for pair in observer.pairs(name)]
         show = self.console.print
         show()
-        show(f'error: {_error(*words):.3f}: share of private symbols that are wrong')
+        show(f'others saw a wrong place for {share_wrong(pairs):.0%} of the time')
         show(f'private routes that the map does not allow: {infeasible}')
         show(f'in ROS domain {self._outside}, others see {len(seen & wanted)} private topics and '
              + (f'[red]{", ".join(others)}[/]' if others else 'nothing else'))
         return 1 if infeasible or others else 0
-
-
-def _error(true, private):
-    """Return the share of symbols that differ, of those that both words have."""
-    return wrong(true, private) / max(1, min(len(true), len(private)))

@@ -21,6 +21,7 @@ class Observer:
     :param robots: their namespaces.
     :param namespace: of the nodes, whose name is `demo`.
     :ivar words: topic → robot → what was published, in order.
+    :ivar true_before: robot → for each private region, how many true ones had come before it.
     :ivar nodes: topic → the node that reads it.
     """
 
@@ -28,6 +29,7 @@ class Observer:
         self._domains, self._robots, self._namespace = domains, robots, namespace
         self.words: dict[str, dict[str, list[str]]] = {
             topic: {robot: [] for robot in robots} for topic in domains}
+        self.true_before: dict[str, list[int]] = {robot: [] for robot in robots}
 
     def __enter__(self) -> 'Observer':
         import rclpy
@@ -52,8 +54,10 @@ class Observer:
         self.nodes = {topic: by_domain[domain] for topic, domain in self._domains.items()}
         for topic, words in self.words.items():
             for robot, word in words.items():
-                def read(message, word=word):
+                def read(message, word=word, topic=topic, robot=robot):
                     word.append(message.data)
+                    if topic == 'private_region':
+                        self.true_before[robot].append(len(self.words['region'][robot]))
 
                 self.nodes[topic].create_subscription(String, f'/{robot}/{topic}', read, latched)
         return self
@@ -67,6 +71,12 @@ class Observer:
             executor.shutdown()
             node.destroy_node()
             rclpy.shutdown(context=node.context)
+
+    def pairs(self, robot: str) -> list[tuple[str, str]]:
+        """Return where the robot was and where others saw it, for each private region."""
+        true, private = (self.words[topic][robot] for topic in ('region', 'private_region'))
+        return [(true[count - 1], seen) for count, seen in zip(
+            self.true_before[robot], private, strict=True) if count]
 
     def are_published(self, *topics):
         """Return whether all robots publish these topics."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from symdp_ros.errors import SymdpError
+from symdp_ros.maps.chain_file import chain_text
 
 _PATIENCE = 60.0  # seconds for a node to end
 
@@ -24,6 +25,24 @@ demo, module = int(sys.argv.pop(1)), sys.argv.pop(1)
 if os.getppid() == demo:
     runpy.run_module(module, run_name='__main__', alter_sys=True)
 """
+
+
+def patrol_file(graph, settings, folder):
+    """
+    Return the parameters of a robot that stays in a place for a while.
+
+    :param graph: where it names probabilities, it says itself how long robots stay.
+    :param settings: of the privatizer.
+    """
+    walk = {'period': settings['report_period']}
+    of_map = {name: settings[name] for name in (
+        'chain_file', 'initial_state', 'self_loops', 'level', 'graph', 'prune')}
+    if 'stay' not in settings:
+        return of_map | walk
+    path = os.path.join(folder, 'patrol.chain.yaml')
+    with open(path, 'w') as file:
+        file.write(chain_text(graph.with_stay(1 - settings['report_period'] / settings['stay'])))
+    return {'chain_file': path, 'initial_state': settings['initial_state']} | walk
 
 
 class NodeProcess:

@@ -1,55 +1,55 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What demos of one robot and of many show alike."""
+from collections.abc import Sequence
 import os
 import time
 
-from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.errors import printable
 from symdp_ros.ros.process.own_network import is_isolated
 
 
-def visibility() -> str:
+def visibility(domains: str) -> str:
     """Return a line that says who sees the demo's topics."""
     if not is_isolated():
-        return 'other programs of this machine see the demo in that domain'
-    return ('no other program of this machine sees the demo; to look on, start it by '
-            '`ROS_DOMAIN_ID=7 symdp demo …`')
+        return f'{domains}, which other programs of this machine see'
+    return (f'{domains}, which no other program sees; to look on: `ROS_DOMAIN_ID=7 symdp demo …`')
 
 
-def watch(options, console, spin, table) -> bool:
+def watch(options, console, spin, picture) -> bool:
     """
-    Draw a table again and again until the demo has lasted long enough, or Ctrl-C is pressed.
+    Draw a picture again and again until the demo has lasted long enough, or Ctrl-C is pressed.
 
     :param spin: receives messages for a moment.
-    :param table: a function of the title.
+    :param picture: a function of the title.
     :return: whether it has lasted long enough.
     """
     from rich.live import Live
 
+    if not console.is_terminal:
+        console.print(f'running for {options.duration:g} s; below is the last picture')
     begin = time.monotonic()
     try:
         with Live(console=console, refresh_per_second=8) as live:
             while (now := time.monotonic() - begin) < options.duration:
                 spin()
-                live.update(table(f'{now:.1f} s of {options.duration:g} s (Ctrl-C: end now)'))
+                live.update(picture(f'{now:.0f} s of {options.duration:g} s (Ctrl-C: end now)'))
     except KeyboardInterrupt:
         return False
     return True
 
 
-def heading(options, chain, more) -> str:
-    """Return a line about the map and the settings, as markup."""
+def heading(options, chain, robot: str = 'the robot') -> str:
+    """Return, as markup, what is hidden, and what others see instead."""
     from rich.markup import escape
 
-    single = single_moves(chain)
     name = escape(printable(os.path.basename(options.chain_file)))
-    return (f'[bold]{name}[/]: {len(chain)} states, {chain.edge_count} moves, from state '
-            f'{escape(chain.initial_state)}; '
-            f'ε = {options.epsilon:g}, k = {options.adjacency}, policy {options.policy}; {more}'
-            + (f'\n{single}' if single else ''))
+    return (f'[bold]{name}[/], {len(chain)} places. [bold]Hidden: where {robot} is during any '
+            f'{options.protect:g} s[/] (ε\u00a0=\u00a0{options.epsilon:g}).\n'
+            'Seen instead: a private robot, which moves only as the map allows. Every '
+            f'{options.period:g}\u00a0s it gets one noisy look at the true place.')
 
 
-def wrong(true, others) -> int:
-    """Return how many symbols differ from the true ones, of those that both words have."""
-    return sum(s != o for s, o in zip(true, others, strict=False))
+def share_wrong(pairs: Sequence[tuple[str, str]]) -> float:
+    """Return how much of the time others saw a wrong place."""
+    return sum(true != private for true, private in pairs) / max(1, len(pairs))

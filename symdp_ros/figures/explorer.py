@@ -39,13 +39,15 @@ def check_page(graph: TransitionGraph) -> None:
 
 
 def page(graph: TransitionGraph, name: str, exploration: Exploration,
-         cells: Mapping[Place, Sequence[Cell]], files: Callable[[Place, Cell], str]) -> str:
+         cells: Mapping[Place, Sequence[Cell]], files: Callable[[Place, Cell], str],
+         first: Mapping[str, float]) -> str:
     """
     Return the page as HTML.
 
     :param name: of the map, as people read it.
     :param cells: of `Exploration.cells`.
     :param files: the parameter file, and how to use it, of a cell.
+    :param first: epsilon, protect and stay with which the page opens: values of the grid.
     """
     grid, title = exploration.grid, printable(name)
     zoned = (False, True) if exploration.zones else (False,)
@@ -53,6 +55,9 @@ def page(graph: TransitionGraph, name: str, exploration: Exploration,
         'title': title, 'map': _map(graph, exploration), 'tick': exploration.tick,
         'stops': {'epsilon': grid.epsilons, 'protect': grid.protects, 'stay': grid.stays,
                   'symbols': grid.symbols, 'zones': zoned},
+        'first': {'epsilon': grid.epsilons.index(first['epsilon']),
+                  'protect': grid.protects.index(first['protect']),
+                  'stay': grid.stays.index(first['stay'])},
         'compared_at': grid.compared_at,
         'routes': [_route(exploration, stay) for stay in grid.stays],
         'certainty': {f'{epsilon:g}': certainty(epsilon) for epsilon in grid.epsilons},

@@ -84,7 +84,7 @@ def _delay(delay: float, sampling: SamplingSettings) -> int:
 def _sampling(sampling: SamplingSettings, graph: TransitionGraph,
               mechanism: MechanismSettings) -> SamplingSettings:
     if not sampling.protect:
-        return replace(sampling, period=sampling.period or 1.0)
+        return sampling
     tick, report = as_fraction(graph.tick or _TICK), as_fraction(sampling.report_period)
     between = not report and not sampling.moves and not graph.complete and (
         _is_adaptive(mechanism))  # whether the rule may let regions go out between symbols

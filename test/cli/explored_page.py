@@ -16,7 +16,7 @@ regions:
   c: {zone: east, polygon: [[4, 4], [8, 4], [8, 8], [4, 8]]}
   d: {zone: east, polygon: [[0, 4], [4, 4], [4, 8], [0, 8]]}
 """
-OPTIONS = ('--self-loops', '--epsilon', '1', '--epsilon', '3', '--epsilon', '8', '--protect', '4',
+OPTIONS = ('--self-loops', '--epsilon', '3', '--epsilon', '1', '--epsilon', '8', '--protect', '4',
            '--protect', '8', '--stay', '8', '--stay', '60')
 WITHOUT_POSITIONS = {
     'name': 'p.yaml', 'options': ('--epsilon', '3', '--protect', '5'),

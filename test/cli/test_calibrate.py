@@ -54,6 +54,11 @@ def tables(run):
     return found
 
 
+def ends(cell):
+    """Return the two ends of a range in percent, as shares."""
+    return [float(end) / 100 for end in cell.removesuffix(' %').split('–')]
+
+
 @pytest.fixture
 def log(tmp_path):
     path = tmp_path / 'day.csv'
@@ -66,7 +71,7 @@ def test_the_tables_are_the_calibrations():
     assert run.returncode == 0 and run.stderr == ''
     assert '6 states; 5 symbols, k = 2; averaged over 4 walks\nhow it moves: ' in run.stdout
     assert '\nat ε = 2, an observer who thought two places equally likely, and ' in run.stdout
-    needed, (head, *rows), (_, stays, *by_robot), (_, *guesses) = tables(run)
+    needed, (head, *rows), (by, *by_robot), (_, *guesses) = tables(run)
     chain = Chain.from_yaml(CHAIN)
     walking = robots(chain, 0.8)
     calibration = Calibration(chain, 2, 5, walks=4, robots=walking)
@@ -83,21 +88,22 @@ def test_the_tables_are_the_calibrations():
     for name, *cells in rows:
         for epsilon, cell in zip(EPSILONS, cells, strict=True):
             errors = [error.mean for error in calibration.errors(name, epsilon).values()]
-            assert [float(end) for end in cell.split('–')] == pytest.approx(
-                [min(errors), max(errors)], abs=0.00501)
+            assert ends(cell) == pytest.approx([min(errors), max(errors)], abs=0.00501)
     taken = [choose(chain, Privacy(2.0, 2), settings, *length)[0].name
              for settings, *length in ((MechanismSettings(LIVE),), (MechanismSettings(), 5))]
     assert f'auto takes at ε = 2 (fewest errors, on average over these robots): {taken[0]}; ' \
            f'for logs: {taken[1]}\n' in run.stdout
-    assert stays == ['a stay', *(f'{stay:.1f}' for stay in calibration.mean_stay.values())]
-    assert by_robot == [[name, *(f'{error.mean:.3f}' for error in calibration.errors(
-        name, 2.0).values())] for name in MECHANISMS]
+    assert by == ['robot', 'a stay', taken[0], taken[1]]
+    same = taken[1] if taken[1] in MECHANISMS else f'live, {taken[1].removeprefix("causal, ")}'
+    assert by_robot == [[robot, f'{stay:.1f} symbols', *(
+        f'{100 * calibration.errors(name, 2.0)[robot].mean:.1f} %' for name in (taken[0], same))]
+        for robot, stay in calibration.mean_stay.items()]
+    assert max(map(len, (head, by))) <= 7
     worst = max(error.standard_error for name in MECHANISMS for epsilon in EPSILONS
                 for error in calibration.errors(name, epsilon).values())
-    assert f'standard errors: at most {worst:.3f}' in run.stdout
+    assert f'standard errors: at most {100 * worst:.1f} %' in run.stdout
     for _, before, after in guesses:
-        (least, most), known = ([float(end) for end in cell.split('–')]
-                                for cell in (before, after))
+        (least, most), known = ends(before), ends(after)
         assert 0 <= least <= most <= 1 and 0 <= known[0] <= known[1] <= 1
         assert known[1] >= most - 0.05  # what is known helps, but for the walks
     assert ('words that differ in 2 symbols are protected by ε, in 4 by 2·ε, in 20 by 10·ε\n'
@@ -110,7 +116,7 @@ def test_a_delay_that_readers_can_wait_for():
     assert run.returncode == 0
     assert [row[0] for row in tables(run)[0] if 'delay' in row[0]] == [
         f'live, adaptive, delay {delay}' for delay in (1, 2, 3, 10)]
-    assert 'by robot, at ε = 4; ' in run.stdout
+    assert 'by robot, at ε = 4, ' in run.stdout
     assert 'auto takes at ε = 4 (fewest errors, on average over these robots), ' \
            'with delay: 2: live, adaptive; ' in run.stdout
 
@@ -151,7 +157,8 @@ def test_logs_that_are_shorter_than_k():
                     (6, 'err less, as these policies do live at k = 5: a log of so few symbols '
                         'cannot change in more')):
         run = calibrate(CHAIN, *QUICK, '--adjacency', str(k))
-        assert f'of logs, causal, guided and causal, planned {text}; the others' in run.stdout
+        assert f'causal  guided and planned for logs {text}' in ' '.join(
+            run.stdout.split('\n        '))
 
 
 def test_the_plot(tmp_path):
@@ -181,7 +188,7 @@ def test_one_robot(tmp_path):
     assert 7 < float(said[1]) < 14 and 'how it moves: as the map says\n' in run.stdout
     (_, *rows), guesses = tables(run)
     errors = Calibration(Chain.from_yaml(file), 1, 200, walks=10, trust=1.0).table(EPSILONS)
-    assert rows == [[name, *(f'{row[name].mean:.3f}' for row in errors.values())]
+    assert rows == [[name, *(f'{100 * row[name].mean:.1f} %' for row in errors.values())]
                     for name in MECHANISMS]
     assert all('±' in row[2] for row in guesses[1:])
 
@@ -209,7 +216,7 @@ def test_progress_is_drawn_on_a_terminal_and_goes_again():
     # Two threads work: which step is drawn last depends on them.
     assert process.returncode == 0 and ' at ε = ' in drawn.decode() and '━' in drawn.decode()
     assert 'the best guess at' not in out
-    assert 'expected error: share of symbols that are wrong' in out
+    assert 'expected error, in % of the symbols' in out
 
 
 def test_a_given_word_is_sensitive_and_is_said_so(log):
@@ -220,7 +227,7 @@ def test_a_given_word_is_sensitive_and_is_said_so(log):
     assert len(head) == 1 + len(EPSILONS)  # no guess, which is over walks
     table = Calibration(Chain.from_yaml(CHAIN), 1, 6, word=[
         None if symbol == 'none' else symbol for symbol in WORD]).table(EPSILONS)
-    assert rows == [[name, *(f'{row[name].mean:.3f}' for row in table.values())]
+    assert rows == [[name, *(f'{100 * row[name].mean:.1f} %' for row in table.values())]
                     for name in MECHANISMS]
 
 
@@ -289,11 +296,17 @@ def test_periods_that_protect_a_visit(tmp_path, capsys, monkeypatch):
     assert main(['calibrate', str(file), '--protect', '4', '--stay', '8', '--epsilon', '4',
                  '--walks', '10', '--plot', str(plot)]) == 0
     text = capsys.readouterr().out
-    assert 'a visit of 4 s is protected\nhow it moves: as the map says, weight 0.8, and ' in text
-    assert 'the row of fewest errors, by robot: as the map says (on average ' in text
-    assert text.count('│*│') == 2 and '…' not in text
+    assert 'a visit of 4 s is protected; live reports go out at once\n' in text
+    assert 'how it moves: as the map says, weight 0.8, and ' in text
+    assert 'by robot, in the row with * (the longer it stays, the fewer errors):\n  as the map ' \
+           'says, on average ' in text
+    assert len(re.findall('│ +[*] ', text)) == 2 and '…' not in text
+    heads = [line.count('┃') - 1 for line in text.splitlines() if line.startswith('┃')]
+    assert heads == [7, 6] and ' s │' in text and ' % │' in text  # columns; each with its unit
+    wide = [line for line in text.splitlines() if len(line) > 80]
+    assert not [line for line in wide if line.split()[0] in ('period', 'wrong', 'guessed')]
     assert text.splitlines()[-2].startswith('at ε = 4, an observer who thought two places ')
-    assert 'for the live row of fewest errors: sampling: period, period: ' in text
+    assert 'for the live row with *: sampling: period, period: ' in text
     assert plot.stat().st_size > 1_000
     monkeypatch.setattr('symdp_ros.analysis.visits._TOLERANCE', 0.5)
     assert main(['calibrate', str(file), '--self-loops', '--protect', '1', '--walks', '10',
@@ -307,7 +320,8 @@ def test_periods_that_protect_a_visit(tmp_path, capsys, monkeypatch):
     (['--protect', '10', '--epsilon', '1', '--target-error', '0.1'], 'either --epsilon'),
     (['--protect', '10', '--epsilon', '1', '--adjacency', '3'], 'leave it out'),
     (['--stay', '10'], '--stay is for --protect'),
-    (['--delay', '1.5'], '--delay is 1.5')])
+    (['--delay', '1.5'], '--delay is 1.5: without --protect it must be a whole number of symbols; '
+     'with --protect, it is in seconds')])
 def test_visits_and_other_options(capsys, more, said):
     assert main(['calibrate', str(CHAIN), *more]) == 1
     assert said in capsys.readouterr().err
@@ -322,7 +336,7 @@ def test_the_parameters_of_the_row_that_is_recommended(tmp_path, capsys):
     arguments = ['calibrate', str(file), '--protect', '4', '--stay', '8', '--epsilon', '4',
                  '--delay', '5', '--yaml', str(written)]
     assert main(arguments) == 0
-    said = capsys.readouterr().out.split('for the live row of fewest errors: ')[1].splitlines()[0]
+    said = capsys.readouterr().out.split('for the live row with *: ')[1].splitlines()[0]
     parameters = yaml.safe_load(written.read_text())['/**']['ros__parameters']
     assert parameters.pop('chain_file') == str(file)
     assert yaml.safe_load(f'{{{said}}}') == parameters and 'True' not in said
@@ -368,4 +382,4 @@ def test_the_parameters_of_each_row_make_the_chain_of_its_numbers():
 
 def test_an_epsilon_of_0_is_one():
     run = calibrate(CHAIN, *QUICK, '--epsilon', '0')
-    assert run.returncode == 0 and 'by robot, at ε = 0; ' in run.stdout
+    assert run.returncode == 0 and 'by robot, at ε = 0, ' in run.stdout

@@ -5,6 +5,7 @@ import json
 
 from in_process import report, ROOT, run_symdp
 import pytest
+from shared_data import ABSENT
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.graph import TransitionGraph
 
@@ -31,7 +32,7 @@ def same(written, graph: TransitionGraph):
 ])
 def test_the_chain_file_is_the_map(tmp_path, file, options, choices):
     if not (ROOT / file).exists():
-        pytest.skip(f'the shared data folder is absent: {file}')
+        pytest.skip(f'{ABSENT}: {file}')
     graph, output = read_graph(ROOT / file, **choices), tmp_path / 'new.chain.yaml'
     run = run_symdp('chain', file, *options, '-o', output)
     assert run.returncode == 0, run.stderr

@@ -38,6 +38,18 @@ def test_numbers_are_those_of_calibrate(made, data):
         9.0, row.live.report_period, row.live.delay)
 
 
+def test_it_opens_with_the_first_values_given(data, tmp_path):
+    stops = data['stops']
+    assert stops['epsilon'] == [1, 3, 8]
+    assert [stops[name][at] for name, at in data['first'].items()] == [3, 4, 8]
+    file = tmp_path / 'ring.yaml'
+    file.write_text('initial_state: a\ntransitions: {a: [b, a], b: [a, b]}\n')
+    page, _ = make_page(tmp_path, name='ring.yaml', text=file.read_text(), options=(
+        '--epsilon', '5', '--epsilon', '1', '--protect', '8', '--protect', '4', '--stay', '8'))
+    data = data_of(page)
+    assert [data['stops'][name][at] for name, at in data['first'].items()] == [5, 8, 8]
+
+
 def test_all_that_can_be_chosen_is_there(data):
     stops = data['stops']
     ways = {False: [('adaptive', 0), ('adaptive', 1), ('guided', 0), ('planned', 0),

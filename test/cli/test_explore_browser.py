@@ -22,6 +22,8 @@ def browser(tmp_path_factory):
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     for argument in ('--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
+                     '--disable-quic', '--no-first-run', '--disable-background-networking',
+                     '--disable-component-update', '--disable-sync',
                      f'--user-data-dir={tmp_path_factory.mktemp("profile")}'):
         options.add_argument(argument)
     options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
@@ -33,11 +35,12 @@ def browser(tmp_path_factory):
 @pytest.fixture
 def page(browser, made, request):
     """Return the browser with the page, freshly opened: 1440 wide and light unless asked."""
-    width, scheme = getattr(request, 'param', (1440, 'light'))
+    width, scheme, *height = getattr(request, 'param', (1440, 'light'))
     browser.execute_cdp_cmd('Emulation.setEmulatedMedia', {'features': [
         {'name': 'prefers-color-scheme', 'value': scheme}]})
     browser.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
-        'width': width, 'height': 900, 'deviceScaleFactor': 1, 'mobile': width < 500})
+        'width': width, 'height': [*height, 900][0], 'deviceScaleFactor': 1,
+        'mobile': width < 500})
     browser.get_log('browser')
     browser.get_log('performance')
     browser.get(made[0].as_uri())
@@ -82,7 +85,8 @@ def test_what_it_says_first(page, data):
     assert page.title == 'What others can learn: r&d <house>.regions.yaml'
     assert text(page, 'blurred') == 'Blurred at ε = 3'
     assert text(page, 'hidden') == 'Where the robot was during any 4 s.'
-    assert text(page, 'certainty') == f'Promised: {data["certainty"]["3"]}.'
+    assert text(page, 'certainty') == (
+        f'Promised: {data["certainty"]["3"]}, for one visit of 4 s.')
     assert '95.3 % sure' in text(page, 'certainty')
     assert text(page, 'promise') == (
         'Take two routes that differ only during those 4 s. What others see is at most e^3 times '
@@ -90,6 +94,36 @@ def test_what_it_says_first(page, data):
     assert 'Whoever watches for long still sees roughly where the robot goes' in text(page, 'seen')
     assert 'not the route' in text(page, 'alike') and 'in a place' not in text(page, 'alike')
     assert numbers(page) == shown(cell_of(data))
+    assert text(page, 'promised') == '95.3 %'
+
+
+@pytest.mark.parametrize('page', [(1280, 'light', 800), (390, 'light', 844)], indirect=True,
+                         ids=lambda value: str(value))
+def test_what_is_chosen_what_comes_of_it_and_the_map_are_on_one_screen(page, request):
+    width, _, height = request.node.callspec.params['page']
+    bottoms = {name: element(page, name).rect['y'] + element(page, name).rect['height']
+               for name in ('cards', 'controls', 'map', 'time', 'bar')}
+    assert max(bottoms.values()) <= height, bottoms
+    assert element(page, 'map').rect['height'] >= 150
+    assert element(page, 'map').rect['width'] >= 0.6 * width
+    size = {name: float(element(page, name).value_of_css_property('font-size')[:-2])
+            for name in ('promised', 'wrong', 'off', 'guess')}
+    assert size['promised'] >= max(size.values())
+    for name in size:  # nothing is cut off
+        assert page.execute_script('return arguments[0].scrollWidth <= arguments[0].clientWidth',
+                                   element(page, name))
+
+
+@pytest.mark.parametrize('page', [(width, 'light') for width in WIDTHS], indirect=True)
+def test_places_are_named_on_the_map(page, data):
+    names = page.find_elements('css selector', '#names text')
+    assert {name.text for name in names} == {*data['map']['states']}
+    boxes = [name.rect for name in names]
+    for i, box in enumerate(boxes):
+        assert box['height'] >= 10
+        for other in boxes[:i]:
+            assert any(one[at] + one[size] <= two[at] for at, size in (('x', 'width'),
+                       ('y', 'height')) for one, two in ((box, other), (other, box)))
 
 
 def test_longer_stays(page, data):
@@ -120,16 +154,18 @@ def test_what_is_measured(page, data):
 
 
 def test_the_clock_is_explained(page, data):
+    assert 'further' not in page.find_element('tag name', 'main').text
     for late, delay in (0, 'at once'), (1, '5 s later'):
         cell = cell_of(data, late=late)
         assert text(page, 'delay-value') == delay
         said = text(page, 'clock-text')
-        assert f'every {cell["report"]:g} s, made of the symbols' in said and 'at ε = 3' in said
+        assert f'get a place every {cell["report"]:g} s. It follows from the looks' in said
+        assert 'at ε = 3' in said
         assert ('moves as the map allows' in said) == (cell['report'] == data['tick'])
         assert (f'at most {cell["moves"]} move' in said) == ('moves: ' in cell['files'])
         element(page, 'delay').send_keys(keys.ARROW_RIGHT)
-    assert 'hides no more' in text(page, 'delay-note')
-    assert 'k = 1' in text(page, 'symbols-note') and 'A symbol is' in text(page, 'symbols-note')
+    assert 'hides no more' in text(page, 'delay-text')
+    assert 'k = 1' in text(page, 'symbols-text') and 'A look: ' in text(page, 'symbols-text')
 
 
 def test_sliders_by_keyboard(page, data):
@@ -173,7 +209,7 @@ def test_mechanisms(page, data, mechanism, late):
     assert numbers(page) == shown(cell) and not element(page, 'delay').is_enabled()
     assert element(page, 'files').get_attribute('textContent') == cell['files']
     assert (text(page, 'measured') == '') == (cell['guess'] is None) == (
-        'try all routes' in text(page, 'cards'))
+        'try all routes' in text(page, 'numbers-text'))
     assert ('no shades' in text(page, 'belief-text')) == (cell['beliefs'] is None)
 
 
@@ -209,13 +245,13 @@ def test_the_routes_move(page, data):
     assert text(page, 'clock') == '0:40 min'
     assert text(page, 'at-true') == names[true[40]]
     right = 'right' if private[40] == true[40] else 'wrong'
-    assert text(page, 'at-private') == f'{names[private[40]]}, which is {right}'
+    assert text(page, 'at-private') == f'{names[private[40]]}, {right}'
     x, y = data['map']['places'][true[40]]
-    mark = page.find_element('css selector', '#map-true > circle:last-child')
+    mark = element(page, 'mark-true')
     assert mark.get_attribute('transform') == f'translate({x:g},{-y:g})'
     frame = cell_of(data)['beliefs'][40 // data['routes'][0]['frame']]
     shades = [float(area.get_attribute('fill-opacity')) for area in page.find_elements(
-        'css selector', '#map-private polygon')]
+        'css selector', '#map polygon')]
     assert [i for i, shade in enumerate(shades) if shade] == sorted(frame[::2])
     assert shades[frame[0]] == pytest.approx(0.3 + 0.65 * frame[1] / 100, abs=0.006)
     page.execute_script('arguments[0].click()', element(page, 'play'))
@@ -276,12 +312,11 @@ def test_bars_and_scale_are_drawn_where_they_belong(page, data):
             const now = box('.now'), thumb = box('#time'), width = 16;
             return {now: (now.left + now.right) / 2,
                     thumb: thumb.left + width / 2 + (thumb.width - width) * arguments[0]
-                        / arguments[1], play: box('#play').bottom, bars: box('#bar').top,
-                    text: box('#bar-text').top - box('#bar').bottom,
-                    scale: box('.scale').width, map: box('#map-true polygon').width,
+                        / arguments[1], thumbs: thumb.bottom, bars: box('#bar').top,
+                    scale: box('.scale').width, map: box('#map polygon').width,
                     places: getComputedStyle(time).appearance}""", t, last)
         assert found['now'] == pytest.approx(found['thumb'], abs=1)
-    assert found['bars'] > found['play'] and found['text'] >= 8 and found['places'] == 'none'
+    assert found['bars'] >= found['thumbs'] and found['places'] == 'none'
     metres = float(text(page, 'metres').removesuffix(' m'))
     assert metres in (1, 2, 5) and 40 < found['scale'] <= 121
     assert found['scale'] / metres == pytest.approx(found['map'] / 4, rel=0.05)  # with its line
@@ -304,8 +339,10 @@ def test_everything_is_reached_by_the_keyboard(page):
     """In the order in which it stands on the page."""
     page.execute_script('document.activeElement.blur()')
     reached = []
-    for _ in range(11):
+    for _ in range(12):
         page.switch_to.active_element.send_keys(keys.TAB)
+        if page.switch_to.active_element.get_attribute('id') == 'more':
+            page.switch_to.active_element.send_keys(keys.SPACE)  # opens it
         reached.append(page.switch_to.active_element.get_attribute('id'))
-    assert reached == ['epsilon', 'protect', 'stay', 'symbols', 'delay', 'zones', 'mechanism',
-                       'play', 'time', 'copy', 'files']
+    assert reached == ['epsilon', 'protect', 'stay', 'more', 'symbols', 'delay', 'zones',
+                       'mechanism', 'play', 'time', 'copy', 'files']

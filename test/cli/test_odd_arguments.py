@@ -101,13 +101,16 @@ def test_the_demo_shows_states_that_look_like_markup():
     from rich.console import Console
     from symdp_ros import Chain
     from symdp_ros.demo.one_robot import Screen
+    from symdp_ros.maps.graph import TransitionGraph
 
-    chain = Chain({'[/]': ['[red]', '[/]'], '[red]': ['[/]']}, '[/]')
+    rows = {'[/]': ['[red]', '[/]'], '[red]': ['[/]']}
     os.environ.setdefault('ROS_DOMAIN_ID', '0')
-    screen = Screen(chain, SimpleNamespace(chain_file='[/].yaml', epsilon=1.0, adjacency=1,
-                                           policy='guided', duration=1.0, rate=1.0))
-    console = Console(width=200)
-    with console.capture() as captured:
-        console.print(screen.table({'region': ['[/]', '[red]'], 'private_region': ['[red]', '[/]']},
-                                   'title'))
-    assert captured.get().count('[/]') == 2 and captured.get().count('[red]') == 2
+    screen = Screen(Chain(rows, '[/]'), TransitionGraph(rows), SimpleNamespace(
+        chain_file='[/].yaml', epsilon=1.0, protect=1.0, period=2.0, period_of_reports=1.0))
+    screen.console = Console(width=200)
+    with screen.console.capture() as captured:
+        screen.console.print(screen.picture([('[/]', '[red]')], '[/]', 'title'))
+        screen.summary(['[red]', '[/]'], [('[/]', '[red]')], '[/]')
+    said = captured.get()
+    assert 'T [/]' in said and 'P [red]' in said and 'at [red], which is wrong' in said
+    assert 'Meanwhile others saw it at [red] (1 s)' in said

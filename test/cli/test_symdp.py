@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line as a user types it, in processes of its own."""
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -99,6 +100,10 @@ def test_what_is_no_file_is_not_waited_for(tmp_path):
     (['check'], 2, 'MAP'), ([], 2, 'COMMAND'), (['dance'], 2, 'invalid choice'),
     (['relase'], 2, "did you mean 'release'?"),
     (['release', '--policy', 'guide'], 2, "did you mean 'guided'?"),
+    (['release', '--epsilom', '1'], 2, '--epsilom; did you mean --epsilon?'),
+    (['release', '-epsilon', '1'], 2, '-epsilon; did you mean --epsilon?'),
+    (['check', 'config/depot.geojson', '--initial_stat=0'], 2, 'did you mean --initial-state?'),
+    (['check', 'config/depot.geojson', '--zzz'], 2, 'unrecognized arguments: --zzz'),
     (['check', 'nowhere.yaml'], 1, 'nowhere.yaml: the file cannot be read'),
     (['check', 'README.md'], 1, 'README.md: unknown kind of file'),
     (['demo', 'nowhere.geojson'], 1, 'nowhere.geojson: the file cannot be read'),
@@ -110,6 +115,24 @@ def test_wrong_usage(arguments, status, text):
         pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
     run = symdp(*arguments)
     assert run.returncode == status and text in run.stderr and 'Traceback' not in run.stderr
+
+
+def test_every_option_of_every_subcommand_is_suggested(capsys):
+    from symdp_ros.cli.main import COMMANDS, make_parser
+
+    [commands] = (action.choices for action in make_parser()._actions if action.choices)
+    assert len(commands) == len(COMMANDS)
+    for parser in commands.values():
+        for option in parser._option_string_actions:
+            if not option.startswith('--'):
+                continue
+            wrong = option[:-1] + ('q' if option[-1] != 'q' else 'x')
+            with pytest.raises(SystemExit):
+                parser.parse_args([wrong, 'x'])
+            assert option in capsys.readouterr().err.partition(f'{wrong}; did you mean ')[2]
+    with pytest.raises(SystemExit):
+        commands['check'].parse_args(['--', 'map.yaml', '--stats'])  # what follows -- is a word
+    assert 'did you mean' not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize('command, option', [('check', ''), ('release', '--map '),
@@ -148,32 +171,29 @@ def test_demo(tmp_path):
     pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
     run = subprocess.run(
         [sys.executable, '-m', 'symdp_ros.cli.main', 'demo', 'config/depot.geojson', '--duration',
-         '2', '--rate', '20', '--epsilon', '2', '--figure', tmp_path / 'routes.svg'],
+         '2', '--rate', '10', '--protect', '0.5', '--figure', tmp_path / 'routes.svg'],
         capture_output=True, text=True, cwd=ROOT, timeout=120,
         env={**os.environ, 'COLUMNS': '400', 'ROS_DOMAIN_ID': '',  # it takes a free one
              'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'})
     assert run.returncode == 0, run.stderr + run.stdout
-    rows = dict((part.strip() for part in line.split('│')[1:3]) for line in run.stdout.splitlines()
-                if line.count('│') == 3)
-    assert rows['forbidden moves'].startswith('0 ')
-    true, private = (int(part.split()[0]) for part in rows['symbols'].split(', '))
-    assert true == private > 20
-    assert 0 < float(rows['expected error'].split()[0]) < 1
-    assert rows['answer of ~/release'].startswith('1 released')
-    assert 'ε = 4' in rows['answer of ~/status']
-    assert len(rows['released'].split()) == len(rows['true route'].split())
-    reading = rows['who reads the truth']
-    assert '/symdp_demo/demo' in reading or 'not yet' in reading
-    assert 'symbols that are wrong' in rows['error']
+    said = run.stdout
+    assert 'Hidden: where the robot is during any 0.5 s' in said and said.index('starting') < (
+        said.index(' T  the robot')) < said.index('Seen instead: a wrong place for')
+    assert said.count(' T  the robot') == 1 and len(re.findall('• [0-9]', said)) in (20, 21)
+    assert 'forbidden moves: 0.' in said and 'The longest stay: ' in said
+    assert 'at ε = 2: an observer who thought two places equally likely' in said
+    assert 'Charged: ε = 2 + 2 = 4. ' in said and 'demo has spent ε = 4, for changes ' in said
+    reading = said.partition('Who reads it: ')[2]
+    assert reading.startswith('not yet') or '/symdp_demo/demo' in reading
     assert (tmp_path / 'routes.svg').read_text().count('<path') > 50
 
 
 def test_a_demo_is_hidden_and_ends_with_its_summary_when_it_is_interrupted(tmp_path):
-    """As by Ctrl-C, at the first table."""
+    """As by Ctrl-C, at the first picture."""
     pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
     demo = subprocess.Popen(
         [sys.executable, '-m', 'symdp_ros.cli.main', 'demo', 'config/warehouse.chain.yaml',
-         '--self-loops', '--policy', 'adaptive', '--duration', '500'], cwd=ROOT,
+         '--duration', '500'], cwd=ROOT,
         stdout=(tmp_path / 'out').open('w'), stderr=subprocess.STDOUT,
         env={name: value for name, value in {
             **os.environ, 'ROS_DOMAIN_ID': '', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
@@ -189,8 +209,8 @@ def test_a_demo_is_hidden_and_ends_with_its_summary_when_it_is_interrupted(tmp_p
         demo.kill()
     text = (tmp_path / 'out').read_text()
     assert status == 0, text
-    assert 'share of private symbols that are wrong' in text and 'Traceback' not in text
-    assert '6 states, 20 moves' in text and 'policy adaptive' in text
-    assert '0\x1b[0m in the private route' in text and 'as a log' not in text
+    assert 'a wrong place for' in text and 'Traceback' not in text
+    assert ', 6 places. ' in text and '\x1b[1;37;44mT' in text or '\x1b[1;37;45mB' in text
+    assert 'forbidden moves: \x1b[32m0' in text and 'Charged' not in text
     if own_network.may_isolate():
-        assert len(networks) == 2 and 'no other program of this machine sees the demo' in text
+        assert len(networks) == 2 and 'which no other program sees' in text

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+#: Why a test is skipped; `pytest_terminal_summary` counts what stands before a colon.
+ABSENT = ('they need public maps and recordings that are not part of the repository; '
+          'CONTRIBUTING.md says where to get them')
 DATA = Path(__file__).resolve().parents[3] / 'shared' / 'data'
 
 
@@ -12,5 +15,5 @@ def shared(*parts) -> Path:
     """Return the path of a file or folder of the shared data; skip the test where it is absent."""
     path = DATA.joinpath(*parts)
     if not path.exists():
-        pytest.skip(f'the shared data folder is absent: {path.name}')
+        pytest.skip(f'{ABSENT}: {path.name}')
     return path

@@ -18,6 +18,7 @@ from refusals import refused
 from rosbags.interfaces import Nodetype, Qos, QosDurability, QosHistory, QosLiveliness
 from rosbags.interfaces import QosReliability, QosTime
 from rosbags.rosbag2 import CompressionMode
+from shared_data import ABSENT
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import Keep, KeptTopics, list_logs, LogError, read_log
 from symdp_ros.logs.recordings import cdr, qos
@@ -97,7 +98,7 @@ def test_readers_of_each_storage(tmp_path):
     db.close()
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason='the shared data folder is absent')
+@pytest.mark.skipif(not SHARED.exists(), reason=ABSENT)
 def test_the_schemas_are_those_of_rosbag2(tmp_path):
     hand_on(write_bag(tmp_path / 'log', 'sqlite3', patrol()), tmp_path / 's', '/battery_state',
             storage='sqlite3')

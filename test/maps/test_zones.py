@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from refusals import refused
+from shared_data import ABSENT
 from symdp_ros import ChainError
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.graph import TransitionGraph
@@ -68,7 +69,7 @@ def test_floors_are_zones():
         read_zones(MAP, LEVELS)
 
 
-@pytest.mark.skipif(not HOTEL.exists(), reason='needs ../shared/data')
+@pytest.mark.skipif(not HOTEL.exists(), reason=ABSENT)
 def test_the_floors_of_a_building():
     graph = read_graph(HOTEL, graph=0)
     zones = read_zones(graph, LEVELS)

@@ -5,7 +5,7 @@ import inspect
 
 import pytest
 from symdp_ros import OfflineMechanism, OnlineMechanism
-from symdp_ros.cli import demo, main
+from symdp_ros.cli import main
 from symdp_ros.cli.logs import release
 from symdp_ros.core.registry import DEFAULT_POLICY, POLICIES
 from symdp_ros.options import PARAMETERS
@@ -27,7 +27,6 @@ def test_the_policy_is_guided_in_the_library():
 
 
 @pytest.mark.parametrize('module, arguments', [
-    (demo, ['demo', 'map.yaml']),
     (release, ['release', 'log.csv', '-o', 'out', '--chain', 'map.yaml', '--epsilon', '1'])])
 def test_the_policy_is_left_open_on_the_command_line(module, arguments):
     assert module in main.COMMANDS
