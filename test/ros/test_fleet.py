@@ -360,7 +360,7 @@ def test_an_exception_in_a_callback_stops_one_robot(here, world, capfd):
 def test_whatever_reading_raises_the_robots_go_on(here, world, monkeypatch, capfd):
     fleet = here({'tb1': {}})
 
-    def read(*_):
+    def read(*_, **__):
         raise RecursionError('no such bound')
 
     monkeypatch.setattr('symdp_ros.nodes.fleet.read_fleet', read)
@@ -596,8 +596,8 @@ def test_a_robot_that_failed_goes_on_where_it_was(here, world, fifty, tmp_path, 
     world.wait_until(lambda: all(private.values()), 'their symbols')
     for _ in range(4):
         names = [fleet._nodes[name]._word.name for name in private]
-        for name in private:  # as where the graph cannot be listed
-            fleet._nodes[name]._subscription._look = None
+        for name in private:  # a timer of it raises
+            fleet._nodes[name]._subscription._message_type = None
         world.wait_until(lambda: len(fleet._failed()) == 2, 'the failures')
         world.wait_until(lambda: {state_of(world, name) for name in private} == {'unconfigured'},
                          'they are cleaned up')

@@ -143,7 +143,7 @@ def test_a_privatizer_is_configured_soon_whatever_is_chosen(world, more):
 
 def test_log_release_is_configured_soon(world, chain_file):
     started(world, chain_file)
-    run = world.runs[2]
+    run = world.runs[1]
     manager = Manager(world, ['log_release'])
     before = processor_time(run)
     assert manager.startup()
