@@ -169,7 +169,7 @@ def write_fleet(directory: Path, robots: dict[str, dict[str, int]], **top) -> Pa
     """Write a fleet file; return its path."""
     file = directory / 'fleet.yaml'
     file.write_text(json.dumps({**top, 'robots': robots, 'defaults': {
-        'chain_file': str(_CHAIN), 'initial_state': '0', 'epsilon': 2.0}}))
+        'chain_file': str(_CHAIN), 'initial_state': '0', 'epsilon': 2.0, 'adjacency': 1}}))
     return file
 
 

@@ -164,7 +164,7 @@ class _World:
             return [str(_HERE / 'relay.py'), 'events', '--ros-args']
         command = ['-m', 'symdp_ros.nodes.privatizer', '--ros-args', '-p',
                    f'chain_file:={_CHAIN}', '-p', f"initial_state:='{_REGIONS[0]}'",
-                   '-p', 'epsilon:=2.0',
+                   '-p', 'epsilon:=2.0', '-p', 'adjacency:=1',
                    '-p', f'policy:={"auto" if "auto" in name else "guided"}']
         if 'state file' not in name:
             command += ['-p', 'state_file:=none']

@@ -24,7 +24,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = {'chain_file': str(ROOT / 'config' / 'depot.geojson'), 'initial_state': '1',
-            'self_loops': True, 'epsilon': 2.0, 'policy': 'adaptive'}
+            'self_loops': True, 'epsilon': 2.0, 'adjacency': 1, 'policy': 'adaptive'}
 REGIONS = 40
 PATIENCE = 60.0
 

@@ -497,7 +497,7 @@ def test_live_and_logged_releases_add_up(world, place, chain_file):
 def test_nodes_keep_to_the_stored_budget_and_charge_no_damaged_ledger(world, place, chain_file):
     ledger_file = place / 'robots.ledger'
     same = {'chain_file': chain_file, 'epsilon': 1.0, 'ledger_file': ledger_file, 'subject': 'r1',
-            'state_file': 'none'}
+            'state_file': 'none'}  # each start is a word
     first = world.privatizer(**same, subject_budget=1.0)
     assert 'ledger: subject_budget: 1' in first.log
     first.stop()
