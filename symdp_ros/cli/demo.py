@@ -32,7 +32,8 @@ def add_parser(commands) -> None:
                     'where the kernel allows that, unless ROS_DOMAIN_ID is set: then they find '
                     'it (of a fleet: its private regions) in that domain.')
     add_chain_arguments(parser)
-    add_arguments(parser, (replace(EPSILON, default=2.0), ADJACENCY, POLICY, DURATION, RATE,
+    add_arguments(parser, (replace(EPSILON, default=2.0),
+                           replace(ADJACENCY, default=1, least=1), POLICY, DURATION, RATE,
                            FIGURE, ROBOTS))
     parser.set_defaults(run=run)
 

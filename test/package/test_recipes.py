@@ -104,7 +104,8 @@ assert 'one_route' in Calibration(chain, 1, 3, walks=3).table([1.0])[1.0]
 assert row.holds and row.loss == 0
 assert options.MECHANISM in options.PARAMETERS['log_release']
 assert 'one_route' in options.MECHANISM.choices and 'one_route' in help_of('log_release')
-raise SystemExit(main(['release', 'one.csv', '--map', 'chain.yaml', '--epsilon', '1', '-o', 'out',
+raise SystemExit(main(['release', 'one.csv', '--map', 'chain.yaml', '--epsilon=1',
+                       '--adjacency=1', '-o', 'out',
                        '--mechanism', 'one_route']))
 """
 
