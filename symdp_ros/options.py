@@ -128,8 +128,8 @@ CHAIN = (CHAIN_FILE, INITIAL_STATE, SELF_LOOPS, GRAPH, LEVEL, PRUNE)
 EPSILON = Option('epsilon', float, None,
                  'ε, at least 0, for a whole word: smaller is more private', least=0)
 ADJACENCY = Option('adjacency', int, 0,
-                   'for those who count symbols, instead of protect. k: ε limits how well two words '
-                   'that differ in up to k symbols can be told apart; 0: not set', least=0,
+                   'for those who count symbols, instead of protect. k: ε limits how well two '
+                   'words that differ in up to k symbols can be told apart; 0: not set', least=0,
                    unit='symbols')
 PRIVACY = (EPSILON, ADJACENCY)
 ZONES_FILE = Option(
@@ -222,8 +222,8 @@ INPUT_TIMEOUT = Option('input_timeout', float, 0.0,
                        'unknown; 0: never', least=0, most=1e9, unit='seconds')
 PROTECT = Option('protect', float, 0.0,
                  'what is hidden: where the robot is during any visit of so long. Sampling, '
-                 'period, report_period and moves then follow from it and from the map, where they '
-                 'are not set; 0: adjacency says what is hidden', least=0, most=1e9, unit='seconds')
+                 'period, report_period and moves then follow from it and from the map, where '
+                 'they are not set; 0: adjacency says what is hidden', least=0, most=1e9, unit='seconds')
 MOVES = Option('moves', int, 0,
                'for sampling: period, the most moves that the robot makes between two private '
                'regions; 0: with protect, as many as robots mostly make; else each is one step of '

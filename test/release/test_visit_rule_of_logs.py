@@ -50,7 +50,7 @@ def test_an_alphabet_has_no_moves_between_symbols():
 
 def settings(**more):
     return ReleaseSettings.of(RING, {
-        'keep': [], 'keep_anyway': [], 'coarse_stamps': False, 'keep_names': False, 'format': '',
+        'keep': [], 'keep_anyway': [], 'coarse_stamps': 0.0, 'keep_names': False, 'format': '',
         **OPEN, **more})
 
 
@@ -74,7 +74,7 @@ def test_nothing_is_assumed_of_what_is_hidden():
 def test_rows_of_an_archive_have_no_times(more):
     values = {**OPEN, 'epsilon': 1.0, 'route_key': 'route', 'position_key': 'position',
               'symbol_key': 'symbol', 'subject_key': 'subject', 'stamp_key': 'stamp',
-              'keep': [], 'charge': 'archive', 'keep_anyway': [], 'coarse_stamps': False,
+              'keep': [], 'charge': 'archive', 'keep_anyway': [], 'coarse_stamps': 0.0,
               'keep_names': False, 'format': ''}
     with pytest.raises(ConfigurationError, match='protect needs times.*--adjacency'):
         ReleaseSettings.of(RING, {**values, **more}, archive=True)
