@@ -35,7 +35,8 @@ rule. For each map, a visit of {protects} s, ε = {epsilons}, and a robot that t
 {stay:g} s, the table compares it with the best of all other policies, mechanisms, times of reports
 and moves that `symdp calibrate --protect` compares for the same period: the share of time that is
 wrong. In shorter periods a visit touches several symbols, each of which has a share of ε: that
-errs more (`studies/test_visit_rule.py`). Each cell has *rule / best* where the two are least alike, over all ε. Standard errors are at most {error:.3f}.
+errs more (`studies/test_visit_rule.py`). Each cell has *rule / best* where the two are least
+alike, over all ε. Standard errors are at most {error:.3f}.
 All ways are measured on the same {walks} simulated routes, and the best of up to {ways} is chosen
 by them, so it seems a little better than it is.
 
