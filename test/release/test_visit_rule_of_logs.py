@@ -8,7 +8,8 @@ from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.words.visit_rule import settled
 
 RING = TransitionGraph({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
-OPEN = {'chain_file': 'ring.yaml', 'mechanism': 'auto', 'base': 'auto', 'policy': 'auto', 'sampling': '', 'adjacency': 0}
+OPEN = {'chain_file': 'ring.yaml', 'mechanism': 'auto', 'base': 'auto', 'policy': 'auto',
+        'sampling': '', 'adjacency': 0}
 VISIT = {**OPEN, 'protect': 10.0, 'epsilon': 2.0, 'stay': 44.0}
 
 
