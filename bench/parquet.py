@@ -50,7 +50,7 @@ def copy(source, target, dictionaries=('symbol',)):
 def _release(source, target, *options):
     with open(os.devnull, 'w') as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
         status = main(['release', str(source), '-o', str(target), '--chain', str(CHAIN_FILE),
-                       '--epsilon', '2', *options])
+                       '--epsilon', '2', '--adjacency', '1', *options])
     if status:
         raise NotMeasured('not there yet: `symdp release` of Parquet files')
 

@@ -34,9 +34,9 @@ With `protect`, the period of symbols, the times of reports, moves and mechanism
 rule. For each map, a visit of {protects} s, ε = {epsilons}, and a robot that typically stays for
 {stay:g} s, the table compares it with the best of all other policies, mechanisms, times of reports
 and moves that `symdp calibrate --protect` compares for the same period: the share of time that is
-wrong. In shorter periods a visit touches several symbols, each of which has a share of ε: that errs
-more (`studies/test_visit_rule.py`). Each cell has
-*rule / best* where the two are least alike, over all ε. Standard errors are at most {error:.3f}.
+wrong. In shorter periods a visit touches several symbols, each of which has a share of ε: that
+errs more (`studies/test_visit_rule.py`). Each cell has *rule / best* where the two are least
+alike, over all ε. Standard errors are at most {error:.3f}.
 All ways are measured on the same {walks} simulated routes, and the best of up to {ways} is chosen
 by them, so it seems a little better than it is.
 
@@ -46,7 +46,8 @@ The rule is at most {live:.3f} behind live, and {logs:.3f} for logs.
 """
 
 
-def compared(visits: VisitCalibration, protect: float, epsilon: float) -> dict[str, dict[str, Any]]:
+def compared(visits: VisitCalibration, protect: float,
+             epsilon: float) -> dict[str, dict[str, Any]]:
     """Return what the rule errs, and the best way with the same period, live and for logs."""
     period, _ = visits.by_rule(epsilon)
     privacy = Privacy(epsilon, adjacency_of(protect, period))
@@ -62,7 +63,8 @@ def compared(visits: VisitCalibration, protect: float, epsilon: float) -> dict[s
         result[kind] = {
             'rule': ruled.wrong, 'best': min(best.wrong, ruled.wrong), 'ways': len(of_kind),
             'error': max(best.standard_error, ruled.standard_error),
-            'way': f'{best.mechanism}, a report every {best.report_period:g} s, moves {best.moves}'}
+            'way': f'{best.mechanism}, a report every {best.report_period:g} s, '
+                   f'moves {best.moves}'}
     return result
 
 

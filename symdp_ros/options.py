@@ -577,6 +577,9 @@ LOG_WORD = Option('word', str, '',
                   'sensitive as the log', unit='file')
 PLOT = Option('plot', str, '', 'draw the errors into this file', unit='file.png')
 VISIT = replace(PROTECT, meaning='compare periods that protect a visit of this length')
+CALIBRATED_ADJACENCY = replace(
+    ADJACENCY, default=1, least=1,
+    meaning='without --protect, symbols are counted: how many may differ, k')
 CALIBRATED_DELAY = Option('delay', float, 0.0, 'how late live private regions may be, in symbols; '
                           'with --protect, in seconds', least=0, most=1e9)
 VISIT_YAML = Option('yaml', str, '', 'write the parameters of the row of fewest errors into this '

@@ -28,9 +28,9 @@ from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import certainty
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.options import (ADJACENCY, CALIBRATED_DELAY, CALIBRATED_EPSILON, LENGTH, LOG_TRUST,
-                               LOG_WORD, PLOT, TARGET_ERROR, VISIT, VISIT_STAY, VISIT_YAML, WALKS,
-                               ZONES_FILE)
+from symdp_ros.options import (CALIBRATED_ADJACENCY, CALIBRATED_DELAY, CALIBRATED_EPSILON, LENGTH,
+                               LOG_TRUST, LOG_WORD, PLOT, TARGET_ERROR, VISIT, VISIT_STAY,
+                               VISIT_YAML, WALKS, ZONES_FILE)
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
 _COMPARED_AT = 2.0         # the ε at which every robot is shown, and what auto takes
@@ -52,8 +52,8 @@ def add_parser(commands) -> None:
                     'it speaks of time: with which period, and how late, a visit of so many '
                     'seconds is protected with the fewest errors.')
     add_chain_arguments(parser)
-    add_arguments(parser, (LENGTH, ADJACENCY, CALIBRATED_EPSILON, CALIBRATED_DELAY, ZONES_FILE,
-                           LOG_TRUST, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
+    add_arguments(parser, (LENGTH, CALIBRATED_ADJACENCY, CALIBRATED_EPSILON, CALIBRATED_DELAY,
+                           ZONES_FILE, LOG_TRUST, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
     add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY, VISIT_YAML))
     parser.set_defaults(run=run)
 

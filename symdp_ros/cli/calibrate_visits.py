@@ -34,8 +34,8 @@ def run(options: argparse.Namespace) -> int:
         check_new(Path(options.yaml))
     if (options.epsilon is None) == (options.target_error is None):
         raise ConfigurationError('with --protect, give either --epsilon or --target-error')
-    for name in ('adjacency', 'word'):
-        if getattr(options, name):
+    for name, default in (('adjacency', 1), ('word', None)):
+        if getattr(options, name) != default:
             raise ConfigurationError(f'--{name} does not go with --protect: leave it out')
     graph = graph_of(options)
     require_moves(graph)

@@ -52,7 +52,7 @@ class SamplingSettings:
         """
         if 'sampling' not in values:
             return cls()
-        found = settings_of(cls, values, rule='sampling')
+        found = settings_of(cls, {**values, 'sampling': values['sampling'] or ''}, rule='sampling')
         if not found.rule:
             found = replace(found, rule='period' if found.protect else 'message')
         return found if found.period or found.protect or not found.has_period else replace(

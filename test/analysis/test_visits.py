@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from symdp_ros import ConfigurationError, OnlineMechanism, Privacy
 from symdp_ros.analysis.accuracy import average_accuracy, patrols, robots
-from symdp_ros.analysis.visits import VisitCalibration
+from symdp_ros.analysis.visits import _standing, VisitCalibration, Way
 from symdp_ros.maps.graph import TransitionGraph
 
 NAMES = 'abcdefgh'
@@ -54,22 +54,19 @@ def test_against_exact_errors(visits):
 
 
 def test_where_nothing_is_known_robots_count_by_the_weights_of_their_models():
-    """Without self-loops there is one."""
     graph = RING.with_stay(0.5)
     nothing = replace(graph, successors={s: [*row] for s, row in graph.successors.items()})
     live = VisitCalibration(nothing, protect=4.0, walks=4).row(1.0, 5.0, guess=False).live
     assert len(live.by_robot) == 6
     assert live.wrong == pytest.approx(0.5 * live.by_robot['all moves equally likely'] + 0.1 * sum(
         wrong for name, wrong in live.by_robot.items() if name.startswith('stays')))
-    live = VisitCalibration(RING, protect=4.0, walks=4).row(1.0, 5.0, guess=False).live
-    assert live.by_robot == {'all moves equally likely': live.wrong}
 
 
 def test_without_noise_only_the_holding_is_wrong(visits):
     row = visits.row(11.0, 60.0, guess=False)
     true = np.array([[NAMES.index(s) for s in word] for word in patrols(visits.chain, 300, 16)])
-    # A report stands for the time around it, from the first one to the last.
-    wrong = [true[w, t] != true[w, 10 + 11 * round((t - 10) / 11)]
+    # A report stands until the next one, from the first one to the last.
+    wrong = [true[w, t] != true[w, 10 + 11 * ((t - 10) // 11)]
              for w in range(16) for t in range(10, 10 + 26 * 11 + 1)]
     assert row.held == pytest.approx(np.mean(wrong), abs=0.02)
     # Some ways are longer than `moves`: these reports are late.
@@ -110,3 +107,26 @@ def test_the_tick_of_the_map():
     found = VisitCalibration(replace(RING, tick=0.5), protect=5.0, stay=4.0, walks=2)
     assert found.periods == (0.5, 1.0, 1.5, 2.0, 3.0, 5.5)
     assert found.chain == RING.with_stay(1 - 0.5 / 4).chain()
+
+
+@pytest.mark.parametrize('waited, shown', [
+    (0, [0, 0, 0, 0, 1, 1, 1, 1, 2]),      # live: a report stands until the next one
+    (1, [0, 0, 0, 1, 1, 1, 1, 2, 2]),      # a tick late, and so known a tick before
+    (2, [0, 0, 1, 1, 1, 1, 2, 2, 2]),      # half of the time since the one before
+    (9, [0, 0, 1, 1, 1, 1, 2, 2, 2]),      # and no more, however late
+    (None, [0, 0, 1, 1, 1, 1, 2, 2, 2])])  # logs: half of the time to each side
+def test_the_report_that_stands(waited, shown):
+    assert _standing(np.zeros((1, 3)), 4, waited).tolist() == shown
+
+
+def test_what_follows_from_a_visit_is_among_what_is_compared():
+    found = VisitCalibration(TransitionGraph(
+        {'a': ['b', 'c'], 'b': ['a', 'c'], 'c': ['a']}, 'a'), protect=6.0, stay=28.0, walks=8)
+    assert found.by_rule(1.0) == (7.0, Way('adaptive', (1, 1), 0))
+    assert found.by_rule(1.0, delay=15.0) == (7.0, Way('adaptive', (1, 1), 2))
+    assert found.by_rule(2.0, logged=True) == (7.0, Way('exponential', (7, 1), None))
+    assert found.by_rule(3.0, logged=True) == (7.0, Way('causal, adaptive', (1, 1), None))
+    row = found.row(7.0, 3.0, guess=False)
+    assert found.errors_by_rule(row).mechanism == 'adaptive'
+    assert found.errors_by_rule(row, logged=True).report_period == 1.0
+    assert found.errors_by_rule(found.row(1.0, 3.0, guess=False)) is None

@@ -300,13 +300,13 @@ def test_periods_that_protect_a_visit(tmp_path, capsys, monkeypatch):
     assert 'how it moves: as the map says, weight 0.8, and ' in text
     assert 'by robot, in the row with * (the longer it stays, the fewer errors):\n  as the map ' \
            'says, on average ' in text
-    assert len(re.findall('│ +[*] ', text)) == 2 and '…' not in text
+    assert len(re.findall('│ +→?[*] ', text)) == 2 and '…' not in text
     heads = [line.count('┃') - 1 for line in text.splitlines() if line.startswith('┃')]
     assert heads == [7, 6] and ' s │' in text and ' % │' in text  # columns; each with its unit
     wide = [line for line in text.splitlines() if len(line) > 80]
     assert not [line for line in wide if line.split()[0] in ('period', 'wrong', 'guessed')]
     assert text.splitlines()[-2].startswith('at ε = 4, an observer who thought two places ')
-    assert 'for the live row with *: sampling: period, period: ' in text
+    assert 'for a privatizer: protect: ' in text
     assert plot.stat().st_size > 1_000
     monkeypatch.setattr('symdp_ros.analysis.visits._TOLERANCE', 0.5)
     assert main(['calibrate', str(file), '--self-loops', '--protect', '1', '--walks', '10',
@@ -336,14 +336,15 @@ def test_the_parameters_of_the_row_that_is_recommended(tmp_path, capsys):
     arguments = ['calibrate', str(file), '--protect', '4', '--stay', '8', '--epsilon', '4',
                  '--delay', '5', '--yaml', str(written)]
     assert main(arguments) == 0
-    said = capsys.readouterr().out.split('for the live row with *: ')[1].splitlines()[0]
+    said = capsys.readouterr().out.split('for a privatizer: ')[1].splitlines()[0]
     parameters = yaml.safe_load(written.read_text())['/**']['ros__parameters']
     assert parameters.pop('chain_file') == str(file)
     assert yaml.safe_load(f'{{{said}}}') == parameters and 'True' not in said
     options = {option.name: option for option in PARAMETERS['privatizer']}
     for name, value in parameters.items():
         options[name].check(value)
-    assert parameters['protect'] == 4.0 and parameters['epsilon'] == 4.0
+    parameters.pop('initial_state', None)
+    assert parameters == {'protect': 4.0, 'epsilon': 4.0, 'stay': 8.0, 'delay': 5.0}
     assert main(arguments) == 1 and 'is there already' in capsys.readouterr().err
     arguments[-1] = str(tmp_path / 'missing' / 'private.yaml')
     assert main(arguments) == 1
@@ -359,7 +360,7 @@ def test_the_parameters_of_each_row_make_the_chain_of_its_numbers():
 
     from symdp_ros.cli.parameter_file import parameters_of
     from symdp_ros.maps.graph import TransitionGraph
-    from symdp_ros.words.sampling_settings import SamplingSettings
+    from symdp_ros.words.visit_rule import settled
 
     ring = TransitionGraph({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
     calibrated = visits.VisitCalibration(ring, protect=6.0, stay=8.0, walks=32)
@@ -368,14 +369,12 @@ def test_the_parameters_of_each_row_make_the_chain_of_its_numbers():
     for period in calibrated.periods:
         row = calibrated.row(period, 1.0, guess=False)
         given = parameters_of(row.live, period, 1.0, options, calibrated.tick)
-        sampling = SamplingSettings(given['sampling'], **{
-            name: given[name] for name in ('period', 'protect', 'moves', 'stay', 'report_period')
-            if name in given})
+        sampling, _ = settled({'sampling': '', **given}, ring)
         live = row.live
         wanted = (calibrated.chain if live.report_period == calibrated.tick else
                   calibrated.chain.every(round(live.report_period), live.moves))
         assert sampling.chain(ring) == wanted
-        assert sampling.privacy(1.0, 1).adjacency == row.adjacency
+        assert sampling.privacy(1.0, 0).adjacency == row.adjacency
         moves.add(given.get('moves', 0))
     assert {0, 1} <= moves
 

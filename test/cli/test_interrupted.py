@@ -45,7 +45,7 @@ def test_a_release_that_is_interrupted_says_how_far_it_came_and_can_go_on(tmp_pa
     for number in range(1, 1000):
         (logs / f'{number}.csv').hardlink_to(logs / '0.csv')
     command = ['release', str(logs), '-o', str(releases), '--chain',
-               'config/warehouse.chain.yaml', '--epsilon', '1', '--subject', 'r1',
+               'config/warehouse.chain.yaml', '--epsilon=1', '--adjacency=1', '--subject', 'r1',
                '--ledger', str(tmp_path / 'ledger')]
     process = start(output, *command)
     wait_until(lambda: any(releases.glob('*.csv')), output)

@@ -42,6 +42,8 @@ def place(tmp_path, monkeypatch):
 
 def learn(*more, output='robot.chain.yaml', folder='out'):
     os.makedirs(folder, exist_ok=True)
+    if not {'--protect', '--adjacency', '--unit'} & {*more}:
+        more = *more, '--adjacency', '1'
     return main(['learn', 'logs', '--map', 'map.chain.yaml', '--epsilon', '2', '--ledger', 'spent',
                  '--subject', 'r1', '-o', f'{folder}/{output}', *more])
 
@@ -120,8 +122,8 @@ def test_what_it_says_is_owed(place, capsys):
     """A learned chain saw every one of its logs."""
     assert learn() == 0
     capsys.readouterr()
-    releasing = ['--chain', 'map.chain.yaml', '--epsilon', '1', '-o', 'released', '--ledger',
-                 'spent', '--subject', 'r1', '--mechanism', 'causal', '--self-loops']
+    releasing = ['--chain', 'map.chain.yaml', '--epsilon=1', '--adjacency=1', '-o', 'released',
+                 '--ledger', 'spent', '--subject', 'r1', '--mechanism', 'causal', '--self-loops']
     assert main(['release', 'logs/day_3.csv', *releasing]) == 0
     owed = ('such a change in one of its 10 logs costs at most ε = 3; in every one of them (the '
             'same visit every day), ε = 21')
@@ -132,7 +134,7 @@ def test_what_it_says_is_owed(place, capsys):
         capsys.readouterr().out.split())
 
 
-SECONDS = ('--sampling', 'period', '--period', '1', '--protect')
+SECONDS = ('--protect',)
 
 
 @pytest.mark.parametrize('more, spent', [
@@ -152,7 +154,8 @@ def test_the_price_of_seconds(place, capsys, more, spent):
 def test_seconds_and_as_many_symbols_are_not_one_chain(place):
     """The noise of 31 symbols in a row is half of that of 31 anywhere: no file is for both."""
     assert learn(*SECONDS, '30') == 0
-    assert learn(*SECONDS[:4], '--adjacency', '31', '--subject', 'r2', output='b.yaml') == 0
+    assert learn('--sampling', 'period', '--adjacency', '31', '--subject', 'r2',
+                 output='b.yaml') == 0
     with Ledger('spent') as ledger:
         first, second = ledger.charges()
         assert first.settings != second.settings
@@ -163,7 +166,8 @@ def test_seconds_and_as_many_symbols_are_not_one_chain(place):
     (['--period', '2'], '--period is for --sampling period'),
     (['--unit', 'log', '--adjacency', '2'], 'give one of them'),
     (['--clip', '10'], 'leave it out'),
-    (['--protect', '30'], 'protect needs sampling: period'),
+    (['--sampling', 'message', '--protect', '30'], 'protect needs sampling: period'),
+    (['--adjacency', '0'], 'say what is hidden: protect: 30.0 hides any visit of 30 s'),
     (['--subject', ''], 'subject')])
 def test_wrong_usage(place, capsys, more, said):
     try:

@@ -14,7 +14,7 @@ from symdp_ros.cli.main import main
 STATES = [f's{i}' for i in range(8)]
 MAP = 'initial_state: s0\ntransitions:\n' + ''.join(
     f'  {s}: [{s}, {STATES[(i + 1) % 8]}, {STATES[i - 1]}]\n' for i, s in enumerate(STATES))
-SETTINGS = ['--map', 'map.chain.yaml', '--epsilon', '3']
+SETTINGS = ['--map', 'map.chain.yaml', '--epsilon', '3', '--adjacency', '1']
 GUIDED = ['--mechanism', 'causal', '--policy', 'guided']
 
 
@@ -84,7 +84,8 @@ def test_a_chain_that_costs_nothing(place, capsys):
 def test_it_is_a_map_like_any_other(place, capsys):
     assert learn('--mechanism', 'exponential') == 0
     assert main(['release', 'logs/day_3.csv', '--map', 'robot.chain.yaml', '--epsilon', '1',
-                 '--trust', '0.9', '-o', 'next', '--ledger', 'spent', '--subject', 'r1']) == 0
+                 '--adjacency', '1', '--trust', '0.9', '-o', 'next', '--ledger', 'spent',
+                 '--subject', 'r1']) == 0
     assert main(['check', 'robot.chain.yaml']) == 0
 
 

@@ -26,7 +26,8 @@ def place(tmp_path):
 
 
 def release(place, *arguments, log='log', output='out'):
-    run = run_symdp('release', log, '--epsilon', '1000', '-o', output, *arguments, cwd=place,
+    run = run_symdp('release', log, '--epsilon=1000', '--adjacency=1', '-o', output, *arguments,
+                    cwd=place,
                     COLUMNS='200')
     words = [''.join(symbol for _, symbol in read_log(path))
              for path in (place / output).glob('[!.]*')]
@@ -51,7 +52,8 @@ def test_each_log_begins_anew(place):
            'geometry_msgs/msg/PoseStamped', topic='/pose', store=store)
     record(place / 'before', 'sqlite3', stamped(store, (3.9, 1.0, 'map')),
            'geometry_msgs/msg/PoseStamped', topic='/pose', store=store)
-    run = run_symdp('release', 'before', 'other', '--epsilon', '1000', '-o', 'out', '--chain',
+    run = run_symdp('release', 'before', 'other', '--epsilon=1000', '--adjacency=1', '-o', 'out',
+                    '--chain',
                     'rooms.yaml', '--self-loops', '--initial-state', 'b', '--input', 'pose',
                     '--hysteresis', '1', '--keep-names', cwd=place)
     assert run.returncode == 0, run.stderr + run.stdout
@@ -70,7 +72,8 @@ def test_other_regions_are_another_release(place):
 def test_learn(place):
     def learn(output):
         return run_symdp('learn', 'log', '--map', 'map.chain.yaml', '--regions-file', 'rooms.yaml',
-                         '--input', 'pose', '--epsilon', '1000', '--ledger', 'spent', '--subject',
+                         '--input', 'pose', '--epsilon=1000', '--adjacency=1', '--ledger',
+                         'spent', '--subject',
                          'r', '-o', output, cwd=place)
 
     run = learn('learned.chain.yaml')
@@ -143,7 +146,8 @@ def test_a_floor_that_the_map_does_not_name(tmp_path, level, more, why):
     place = 'robots[name=r1].location'
     run = run_symdp('release', 'log', '--map', 'plant.building.yaml', '--initial-state', 'dock',
                     '--self-loops', '--topic', 'fleet_states', '--input', 'pose', '--field', place,
-                    '--level-field', f'{place}.level_name', '--epsilon', '1', '-o', 'out',
+                    '--level-field', f'{place}.level_name', '--epsilon=1', '--adjacency=1', '-o',
+                    'out',
                     '--dry-run', cwd=tmp_path, COLUMNS='400')
     assert run.returncode == (0 if why is None else 1), run.stderr
     assert (why or '') in run.stderr

@@ -30,7 +30,8 @@ def symdp(*arguments, cwd, setup=''):
 
 
 def arguments_of(*arguments, logs=('walks.parquet',), output='o.parquet'):
-    return ['release', *logs, '--chain', str(CHAIN), '--epsilon', '1', '-o', output, *arguments]
+    return ['release', *logs, '--chain', str(CHAIN), '--epsilon=1', '--adjacency=1', '-o', output,
+            *arguments]
 
 
 def of_robots(*arguments, policy='guided', output='o.parquet'):

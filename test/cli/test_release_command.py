@@ -31,7 +31,8 @@ def symdp(*arguments, cwd):
 
 
 def release(place, *arguments, logs=('logs',)):
-    return symdp('release', *logs, '--chain', CHAIN, '--epsilon', '1', '-o', 'out', *arguments,
+    return symdp('release', *logs, '--chain', CHAIN, '--epsilon=1', '--adjacency=1', '-o', 'out',
+                 *arguments,
                  cwd=place)
 
 
@@ -68,7 +69,8 @@ def test_release_with_a_ledger(place):
 def test_states_that_no_route_reaches_are_said(place):
     (place / 'two.chain.yaml').write_text(
         'initial_state: dock\ntransitions: {dock: [dock], gate: [gate]}\n')
-    run = symdp('release', 'logs', '--chain', 'two.chain.yaml', '--epsilon', '1', '-o', 'out',
+    run = symdp('release', 'logs', '--chain', 'two.chain.yaml', '--epsilon=1', '--adjacency=1',
+                '-o', 'out',
                 '--dry-run', cwd=place)
     assert 'no route from the initial state reaches 1 state of 2' in run.stderr
 
@@ -303,7 +305,7 @@ def test_it_waits_for_another_release_into_the_same_directory(place):
     with Outbox(place / 'out') as other:
         run = subprocess.Popen(
             [sys.executable, '-c', WITHOUT_ROS, 'release', 'logs', '--chain', CHAIN, '--epsilon',
-             '1', '-o', 'out', '--mechanism', 'causal'], stdout=subprocess.PIPE, text=True,
+             '1', '--protect', '1', '-o', 'out'], stdout=subprocess.PIPE, text=True,
             stderr=subprocess.PIPE, cwd=place, env={**os.environ, 'PYTHONPATH': str(ROOT)})
         assert 'another process is releasing into out: waiting' in run.stderr.readline()
         assert run.poll() is None
@@ -314,7 +316,8 @@ def test_it_waits_for_another_release_into_the_same_directory(place):
 
 def test_what_is_charged_and_cannot_be_put_in_its_place_is_said(place, monkeypatch, capsys):
     monkeypatch.chdir(place)
-    arguments = ['release', 'logs', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'out', *LEDGER,
+    arguments = ['release', 'logs', '--chain', str(CHAIN), '--epsilon=1', '--adjacency=1', '-o',
+                 'out', *LEDGER,
                  '--mechanism', 'causal']
     move, left = outbox._move, [1]
 
@@ -367,7 +370,8 @@ def test_what_has_to_be_compiled_is_said_at_once(place, monkeypatch, capsys):
         return real(self, word)
 
     monkeypatch.setattr(OfflineMechanism, 'privatize', privatize)
-    assert main(['release', 'logs', '--chain', str(CHAIN), '--epsilon', '1', '-o', 'out']) == 0
+    assert main(['release', 'logs', '--chain', str(CHAIN), '--epsilon=1', '--adjacency=1', '-o',
+                 'out']) == 0
     assert told == ['symdp release: compiling the inner loops: this takes up to a minute, '
                     'once after an installation (symdp warm-up compiles all)\n', '']
 

@@ -10,7 +10,7 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import write_log
 
 PATROL = ['dock', 'gate', 'aisle_1', 'packing', 'charger', 'charger', 'gate'] * 3
-ARGUMENTS = ('--chain', CHAIN, '--epsilon', '1', '--mechanism', 'causal', '--ledger',
+ARGUMENTS = ('--chain', CHAIN, '--epsilon=1', '--adjacency=1', '--mechanism', 'causal', '--ledger',
              'robots.ledger', '--subject', 'r1')
 KILLED = """
 import os

@@ -48,7 +48,8 @@ def test_the_doors_of_zones():
 
 
 def test_check_says_what_each_zone_hides(tmp_path):
-    none, more = (symdp('check', *ZONED, '--epsilon', epsilon) for epsilon in ('0', '6'))
+    none, more = (symdp('check', *ZONED, '--epsilon', epsilon, '--adjacency',
+                  '1') for epsilon in ('0', '6'))
     assert none.returncode == more.returncode == 0
     assert 'zones: 3; ε = 0, k = 1\n' in none.stdout
     found, sure = rows(none), rows(more)
@@ -61,7 +62,7 @@ def test_check_says_what_each_zone_hides(tmp_path):
     single = tmp_path / 'zones.yaml'
     single.write_text(f'zones:\n  one: [lift]\n  rest: {[*read_graph(CLINIC).successors][2:]}\n'
                       '  two: [lobby]\n')
-    run = symdp('check', CLINIC, '--self-loops', '--zones-file', single)
+    run = symdp('check', CLINIC, '--self-loops', '--zones-file', single, '--protect', '2')
     assert run.returncode == 0
     assert 'nothing is hidden in a zone of one region: lift, lobby' in run.stdout
 

@@ -182,7 +182,8 @@ def test_the_command(tmp_path):
     for name, word in (('one.csv', 'abcdabcd'), ('two.csv', 'dddd')):
         write(tmp_path / 'logs' / name, word)
 
-    arguments = ('release', 'logs', '--chain', 'chain.yaml', '--epsilon', '2', '--mechanism',
+    arguments = ('release', 'logs', '--chain', 'chain.yaml', '--epsilon=2', '--adjacency=1',
+                 '--mechanism',
                  'auto', '-o', 'out', '--ledger', 'robots.ledger', '--subject', 'r1')
     run = run_symdp(*arguments, cwd=tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr

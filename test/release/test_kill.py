@@ -43,7 +43,8 @@ class Place:
         self.took = 0.5  # seconds of work, as last seen
 
     def start(self, *arguments):
-        arguments = ['release', '--chain', str(CHAIN), '--epsilon', '1', '--mechanism', 'causal',
+        arguments = ['release', '--chain', str(CHAIN), '--epsilon=1', '--adjacency=1',
+                     '--mechanism', 'causal',
                      '--ledger', str(self.ledger), '--subject', 'r1', *arguments]
         process = FORKED.Process(target=exec, args=(RELEASE.format(
             base=str(self.base), arguments=arguments), {}))

@@ -134,7 +134,8 @@ def test_the_command_reads_and_writes_stores(walks, uri):
         put(Remote(uri('in')), {f'subject={robot}/routes.parquet': path})
 
     def release(target, output='out/o.parquet'):
-        return run_symdp('release', uri('in'), '--map', 'map.chain.yaml', '--epsilon', '1',
+        return run_symdp('release', uri('in'), '--map', 'map.chain.yaml', '--epsilon=1',
+                         '--adjacency=1',
                          '--mechanism', 'causal', '--policy', 'guided', '--allow-unknown', '1',
                          '--ledger', 'robots.ledger', '-o', output, '--upload', uri(target),
                          cwd=walks.base)

@@ -114,7 +114,7 @@ def test_its_release_is_charged_to_each_robot_by_its_stamps(fleet):
     here = fleet.parent
     assert run_symdp('table', 'logs', '-o', 'walks', cwd=here).returncode == 0
     done = run_symdp('release', 'walks', '-o', 'private.parquet', '--map', 'map.chain.yaml',
-                     '--epsilon', '1', '--ledger', 'spent.ledger', cwd=here)
+                     '--epsilon', '1', '--adjacency', '1', '--ledger', 'spent.ledger', cwd=here)
     assert done.returncode == 0, done.stdout + done.stderr
     with Ledger(here / 'spent.ledger') as ledger:
         assert {name: ledger.spent(name) for name in ledger.subjects()} == {
