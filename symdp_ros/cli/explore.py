@@ -51,7 +51,8 @@ def run(options: argparse.Namespace) -> int:
     require_moves(graph)
     check_page(graph)
     given = _values(options, graph)
-    grid = Grid(*(tuple(sorted(values)) for values in given))
+    epsilons, protects, stays = (tuple(sorted(values)) for values in given)
+    grid = Grid(epsilons, protects, stays)
     exploration = Exploration(graph, grid, trust=options.trust,
                               zones=MapSettings.of(vars(options)).zones())
     SamplingSettings('period').check(exploration.chain)  # as nodes do
