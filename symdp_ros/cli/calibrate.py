@@ -266,7 +266,8 @@ def _guesses(found):
     for epsilon, guesses in found.items():
         table.add_row(f'{epsilon:g}', _range([guess.before for guess in guesses]),
                       _range([guess.after for guess in guesses]) + (
-                          f' ± {100 * guesses[0].standard_error:.1f} %' if len(guesses) == 1 else ''))
+                          f' ± {100 * guesses[0].standard_error:.1f} %'
+                          if len(guesses) == 1 else ''))
     return table
 
 
