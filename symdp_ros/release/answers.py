@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What the node `log_release` answers: one line of JSON, for programs; docs/log-release.md lists its keys.
+What the node `log_release` answers: one line of JSON (its keys: docs/log-release.md).
 
 Every answer has `code`, one word, and `summary`, a sentence. All in it follows from settings, the
 ledger, and names and lengths of logs, which are public; and that a log was refused, and why.
