@@ -223,7 +223,8 @@ INPUT_TIMEOUT = Option('input_timeout', float, 0.0,
 PROTECT = Option('protect', float, 0.0,
                  'what is hidden: where the robot is during any visit of so long. Sampling, '
                  'period, report_period and moves then follow from it and from the map, where '
-                 'they are not set; 0: adjacency says what is hidden', least=0, most=1e9, unit='seconds')
+                 'they are not set; 0: adjacency says what is hidden',
+                 least=0, most=1e9, unit='seconds')
 MOVES = Option('moves', int, 0,
                'for sampling: period, the most moves that the robot makes between two private '
                'regions; 0: with protect, as many as robots mostly make; else each is one step of '

@@ -43,8 +43,8 @@ _SECTIONS = (
 #: Name of each node → arguments of an example.
 _EXAMPLES = {
     'privatizer': f'{_CHAIN} -p protect:=30.0 -p epsilon:=2.0',
-    'log_release': f'{_CHAIN} -p protect:=30.0 -p epsilon:=2.0 -p log_dir:=logs -p release_dir:=releases '
-                   '-p ledger_file:=ledger -p subject:=robot_1',
+    'log_release': f'{_CHAIN} -p protect:=30.0 -p epsilon:=2.0 -p log_dir:=logs '
+                   '-p release_dir:=releases -p ledger_file:=ledger -p subject:=robot_1',
     'patrol': f'{_CHAIN} -p period:=0.5',
     'fleet': '-p fleet:=fleet.yaml',
 }

@@ -240,7 +240,7 @@ def test_a_latched_message_is_drawn_once_whatever_the_qos_overrides(world, given
         'subscription: {durability: transient_local, reliability: reliable}\n')
 
     def start():
-        return world.privatizer('--params-file', str(parameters), **given)
+        return world.privatizer('--params-file', str(parameters), adjacency=1, **given)
 
     run, private = start(), world.listen()
     publisher = world.publisher(qos=LATCHED)
@@ -316,7 +316,8 @@ from symdp_ros.nodes.privatizer import main
 sys.exit(main())
 """)
     private = world.listen()
-    arguments = [part for name, value in {**given, 'state_file': tmp_path / 'word'}.items()
+    parameters = {**given, 'adjacency': 1, 'state_file': tmp_path / 'word'}
+    arguments = [part for name, value in parameters.items()
                  for part in ('-p', f'{name}:={value}')]
     node = subprocess.Popen(
         [sys.executable, str(script), '--ros-args', *arguments], cwd=ROOT, text=True,

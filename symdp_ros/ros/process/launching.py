@@ -22,7 +22,8 @@ from symdp_ros.files.quoted import quoted
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.fleet.file import read_fleet
 from symdp_ros.options import (CHAIN_FILE, EPSILON, FLEET, INITIAL_STATE, LAUNCH, NAMESPACE,
-                               Option, PARAMETERS, PERIOD_OF_REGIONS, PROTECT, TOPICS, USE_SIM_TIME)
+                               Option, PARAMETERS, PERIOD_OF_REGIONS, PROTECT, TOPICS,
+                               USE_SIM_TIME)
 from symdp_ros.ros.process.launch_includes import Passed, passed_to, watch_includes
 
 
