@@ -426,7 +426,7 @@ class Privatizer(ManagedNode):
                f'{sampling.seconds:g} s'] if sampling.has_period else [f'one for each '
                f'{sampling.rule}']),
             *([f'within {sampling.moves} moves of the one before'] if sampling.moves else []),
-            *[f'each leaves {delay} later' for delay in self._delay.values()]])
+            *[f'each private region leaves {delay} later' for delay in self._delay.values()]])
 
     def _on_message(self, message):
         region = self._input.read(message)
