@@ -8,8 +8,8 @@ policies without signals, all regions), and knows when the robot came and went, 
 that makes them most likely. Computed by simulated robots, as `analysis.visits`: of public data
 alone. Seeds are fixed, so a call repeats.
 
-`python -m symdp_ros.analysis.remaining`: values of options as JSON in, the result as JSON out. So a
-node has it computed by another process, which does not hold up the node.
+`python -m symdp_ros.analysis.remaining`: values of options as JSON in, the result as JSON out. So
+a node has it computed by another process, which does not hold up the node.
 """
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -94,9 +94,9 @@ def unreached(chain: 'Chain') -> str:
         left += fresh
     missing = len(chain) - len(reached)
     return '' if not missing else (
-        f'no route from the initial state reaches {counted(missing, "state")} of {len(chain)}, which '
-        'no private word ever holds: choose another initial_state, or add the missing moves (symdp '
-        'check names them)')
+        f'no route from the initial state reaches {counted(missing, "state")} of {len(chain)}, '
+        'which no private word ever holds: choose another initial_state, or add the missing moves '
+        '(symdp check names them)')
 
 
 def counted(number: int, what: str) -> str:

@@ -37,8 +37,8 @@ _SECTIONS = (
                        'output_domain')),
     ('which map', ('self_loops', 'graph', 'level', 'prune')),
     ('how it is hidden, where protect does not say it', (
-        'adjacency', 'sampling', 'period', 'report_period', 'moves', 'delay', 'policy', 'mechanism',
-        'base', 'trust')),
+        'adjacency', 'sampling', 'period', 'report_period', 'moves', 'delay', 'policy',
+        'mechanism', 'base', 'trust')),
 )
 #: Name of each node → arguments of an example.
 _EXAMPLES = {

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from symdp_ros.maps.positions import Locator
 
 _PROTECTS = {
-    'message': 'sampling: message: ε covers which regions the messages name, not how many there are '
-               'nor when they come',
-    'change': 'sampling: change: ε covers which regions are entered, not how many nor when: how long '
-              'the robot stays is visible',
+    'message': 'sampling: message: ε covers which regions the messages name, not how many there '
+               'are nor when they come',
+    'change': 'sampling: change: ε covers which regions are entered, not how many nor when: how '
+              'long the robot stays is visible',
 }
 _ZONE_TOPIC = output_topic('private', 'zone')
 _QUEUE = 1000  # messages kept for slow and late readers
@@ -422,9 +422,10 @@ class Privatizer(ManagedNode):
             f'k = {privacy.adjacency}, {self.mechanism_settings.text(chain)}',
             *([f'targets within {targets.radius} moves, {targets.nbytes / 1e6:,.0f} MB']
               if targets is not None and targets.radius is not None else []),
-            *([f'a symbol every {sampling.period:g} s, a private region every '
-               f'{sampling.seconds:g} s'] if sampling.has_period else [f'one for each '
-               f'{sampling.rule}']),
+            f'one symbol every {sampling.period:g} s' if sampling.has_period else
+            f'one symbol for each {sampling.rule}',
+            *([f'{sampling.reports} private regions for each symbol, one every '
+               f'{sampling.seconds:g} s'] if sampling.reports > 1 else []),
             *([f'within {sampling.moves} moves of the one before'] if sampling.moves else []),
             *[f'each private region leaves {delay} later' for delay in self._delay.values()]])
 

@@ -44,8 +44,7 @@ def test_a_visit_is_protected(world, ring, tmp_path, given, k, moves, interval):
     world.wait_until(lambda: len(in_a_row()) >= 10, 'ten pairs of reports')
     world.wait_until(lambda: statuses, 'a report')
     assert f'k = {k}' in run.log
-    assert 'protected: where the robot was during any 0.3 s. Take two routes that differ only ' \
-           'during those 0.3 s. What others see is at most e^2 times as likely' in run.log
+    assert 'hidden: where it is during any 0.3 s, with ε = 2: an observer who thought ' in run.log
     assert ('within 2 moves' in run.log) == (moves == 2)
     near = {here: {here, there, *([RING[there]] if moves == 2 else [])}
             for here, there in RING.items()}
@@ -62,8 +61,8 @@ def test_with_protect_alone_a_region_goes_out_every_second(world):
     run = world.privatizer(chain_file=DEPOT, initial_state="'0'", protect=30.0, epsilon=2.0,
                            use_sim_time='true')
     private, publisher, time = world.listen(), world.publisher(), SimulatedTime(world)
-    assert 'ε = 2, k = 1, policy adaptive' in run.log and 'any 30 s' in run.log
-    assert 'report_period: 31 private regions for each symbol, one every 1 s' in run.log
+    assert 'k = 1, policy adaptive' in run.log and 'any 30 s, with ε = 2' in run.log
+    assert '31 private regions for each symbol, one every 1 s' in run.log
     assert 'one symbol every 31 s' in run.log
     assert 'the first private region comes in 31 s' in run.log and 'has no effect' not in run.log
     publisher.publish(String(data='1'))

@@ -45,8 +45,8 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
     """
     Make a node, start it, and spin until a signal asks to stop; return the exit status.
 
-    The end of a node that has failed (`GuardedNode`) has status 1, and so has that of one for which
-    ROS takes another value of a parameter than the one that was said last.
+    The end of a node that has failed (`GuardedNode`) has status 1, and so has that of one for
+    which ROS takes another value of a parameter than the one that was said last.
 
     :param make_node: called without arguments, returns a `GuardedNode`. Its `autostart()` returns
         whether it started (if not, the status is 1); its `stop()` is called at the end.
