@@ -60,7 +60,7 @@ def test_not_parsed(option, text, problem):
     ({'no_region': ['x'], 'input': 'pose'}, 'no_region has no effect: it needs input: region'),
     ({'epsilon': 20.5}, 'epsilon is 20.5: others can be practically sure of the truth'),
     ({'period': 2.0, 'sampling': 'period'}, None), ({'hysteresis': 1.0, 'input': 'pose'}, None),
-    ({'regions_file': 'a', 'outputs': ['pose']}, None), ({'epsilon': 20.0}, None)])
+    ({'regions_file': 'a', 'outputs': ['pose']}, None), ({'epsilon': 8.0}, None)])
 def test_what_is_probably_a_mistake(given, sentence):
     values = {option.name: option.default for option in declared.PARAMETERS['privatizer']}
     found = declared.warnings_of(values | given, given)
