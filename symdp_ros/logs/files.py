@@ -355,6 +355,14 @@ def _located(entries: list[tuple[int, Value]],
             for stamp, value in entries]
 
 
+def _refuse_kind(path: Path) -> None:
+    """Refuse a file that begins as one of another kind does."""
+    with RegularFile(path) as file:
+        kind = kind_of(file.read(MOST_OF_KIND))
+    if kind:
+        raise LogError(f'it {kind}')
+
+
 def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stamp_key: str,
           symbol_key: str) -> list[tuple[int, Value]]:
     if path.is_dir():
@@ -366,18 +374,19 @@ def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stam
         return rosbag.read(path, topic, message_type, wanted)
     if path.suffix not in _TEXT and not os.path.lexists(path):
         raise LogError('there is no such file or directory')
-    with RegularFile(path) as file:
-        kind = kind_of(file.read(MOST_OF_KIND))
-    if kind:
-        raise LogError(f'it {kind}')
     if path.suffix not in _TEXT:
+        _refuse_kind(path)
         raise LogError('its name does not end with .db3, .mcap, .csv or .jsonl (or, an archive of '
                        'routes, with .parquet), and it is no directory')
     for setting, given in (('input: pose', wanted.pose), ('where', wanted.where)):
         if given:
             raise LogError(f'{setting} is for recordings: this log holds names of regions and no '
                            'messages')
-    log: list[tuple[int, Value]] = list(_TEXT[path.suffix].read(path, stamp_key, symbol_key))
+    try:
+        log: list[tuple[int, Value]] = list(_TEXT[path.suffix].read(path, stamp_key, symbol_key))
+    except LogError:
+        _refuse_kind(path)
+        raise
     if not log:
         raise LogError('it holds no symbols')
     return log

@@ -31,9 +31,9 @@ def symdp(*arguments, cwd):
 
 
 def release(place, *arguments, logs=('logs',)):
-    return symdp('release', *logs, '--chain', CHAIN, '--epsilon=1', '--adjacency=1', '-o', 'out',
-                 *arguments,
-                 cwd=place)
+    hidden = [] if '--protect' in arguments else ['--adjacency=1']
+    return symdp('release', *logs, '--chain', CHAIN, '--epsilon=1', *hidden, '-o', 'out',
+                 *arguments, cwd=place)
 
 
 @pytest.fixture

@@ -141,8 +141,8 @@ def test_without_protect_nothing_follows_but_a_period():
     ({'mechanism': 'exponential'}, 1), ({'mechanism': 'permute_and_flip'}, 1)])
 def test_of_logs(values, reports):
     sampling, mechanism = settled(
-        {'sampling': '', 'protect': 30.0, 'mechanism': 'auto', 'base': 'auto', 'policy': 'auto',
-         **values}, graph())
+        {'sampling': '', 'protect': 30.0, 'epsilon': 2.0, 'mechanism': 'auto', 'base': 'auto',
+         'policy': 'auto', **values}, graph())
     assert mechanism.reports == sampling.reports == reports and sampling.period == 31.0
 
 
