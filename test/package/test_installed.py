@@ -33,8 +33,8 @@ from symdp_ros.analysis import choice, visits
 from symdp_ros.cli.main import main
 choice._ROUNDS, visits._WALKS, visits._LEAST_WALKS, visits._LEAST_TICKS = (2,), 4, 2, 60
 for command in ('check CHAIN',
-                'release logs --epsilon 2 --adjacency 1 -o released --ledger spent.ledger --subject robot '
-                '--mechanism causal --chain CHAIN', 'ledger spent.ledger',
+                'release logs --epsilon 2 --adjacency 1 -o released --ledger spent.ledger '
+                '--subject robot --mechanism causal --chain CHAIN', 'ledger spent.ledger',
                 'explore -o page.html --epsilon 1 --protect 0.5 CHAIN'):
     assert main([sys.argv[1] if part == 'CHAIN' else part for part in command.split()]) == 0
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import (Point, PointStamped, Pose, PoseStamped, PoseWithCovariance,
                                PoseWithCovarianceStamped, Transform, TransformStamped, Vector3)
-from harness import LATCHED, wait_until
+from harness import wait_until
 from long_runs import fuzz
 from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message

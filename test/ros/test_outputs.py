@@ -12,7 +12,7 @@ from geometry_msgs.msg import PoseWithCovarianceStamped
 from harness import ROOT
 import numpy as np
 import pytest
-from std_msgs.msg import Int16MultiArray, String, UInt8
+from std_msgs.msg import Int16MultiArray, String
 from symdp_ros.maps import read_chain, read_graph
 from symdp_ros.maps.regions import read_places
 from symdp_ros.ros.outputs.markers_output import WARNING
