@@ -40,7 +40,7 @@ class AdaptiveSubscription:
     The queues are looked into: rclpy's EventsExecutor sometimes overlooks what arrives while a
     subscription is made, until the next message; too late where a latched robot stands still.
 
-    :param callback: called with the bytes of each message; `with_info`: and rclpy's information.
+    :param callback: called with the bytes of each message.
     :param latched: whether to ask for what was published before. If not, it is not received.
 
     `topic` is the resolved name; `waits` whether no publisher was known when this was made;
@@ -49,10 +49,9 @@ class AdaptiveSubscription:
     whose publishers do not suit what the operator set.
     """
 
-    def __init__(self, node, message_type, topic: str, callback, *, latched: bool,
-                 with_info: bool = False):
+    def __init__(self, node, message_type, topic: str, callback, *, latched: bool):
         self._node, self._message_type, self._callback = node, message_type, callback
-        self.topic, self._with_info = node.resolve_topic_name(topic), with_info
+        self.topic = node.resolve_topic_name(topic)
         self.refused: list[str] = []
         self.lost = self._missing = self._number = 0  # of them since `note`; of the last message
         self._sources: object = None
@@ -126,7 +125,7 @@ class AdaptiveSubscription:
                 return
             self._missing += max(0, number - self._number - 1) if self._number else 0
             self._number = number
-            self._callback(*(message, info) if self._with_info else (message,))
+            self._callback(message)
 
         # From this signature rclpy sees that the callback also takes information on the message.
         receive.__signature__ = inspect.signature(lambda message, info: None)
