@@ -116,9 +116,12 @@ def test_what_is_chosen_what_comes_of_it_and_the_map_are_on_one_screen(page, req
 
 @pytest.mark.parametrize('page', [(width, 'light') for width in WIDTHS], indirect=True)
 def test_places_are_named_on_the_map(page, data):
-    names = page.find_elements('css selector', '#names text')
-    assert {name.text for name in names} == {*data['map']['states']}
-    boxes = [name.rect for name in names]
+    names = page.execute_script(  # all at once: they are written anew when the map has its size
+        'return [...document.querySelectorAll("#names text")].map(name => {'
+        '  const {x, y, width, height} = name.getBoundingClientRect();'
+        '  return [name.textContent, {x, y, width, height}]; })')
+    assert {name for name, _ in names} == {*data['map']['states']}
+    boxes = [box for _, box in names]
     for i, box in enumerate(boxes):
         assert box['height'] >= 10
         for other in boxes[:i]:
