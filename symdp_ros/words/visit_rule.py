@@ -14,7 +14,8 @@ where the map names none).
   Other policies, and alphabets, publish with each symbol.
 - Logs, where the mechanism is open: causal, adaptive, as live. But where ε is at most 2 and the
   robot is known to stay for at least four periods, the exponential mechanism errs less, which
-  publishes with each symbol. Not with zones, which are told with each region.
+  publishes with each symbol. Not between two places alone, and not with zones, which are told with
+  each region.
 - Moves between two reports: as many as a robot makes in that time, but for 1 in 20, if each of the
   public models moves it with its weight (`core.models`).
 
@@ -39,6 +40,7 @@ _MOST_MOVES = 12  # more make chains of so many moves that they say little
 _MOST_DELAY = 1_000  # symbols
 _SMALL = 2.0      # ε up to which whole logs of long stays are drawn by the exponential mechanism
 _LONG = 4         # periods, from which on a stay is long
+_FEW = 2          # places, between which causal, adaptive, errs less all the same
 
 
 def settled(values: Mapping[str, Any], graph: TransitionGraph
@@ -111,7 +113,7 @@ def _draws_visits(values: Mapping[str, Any], sampling: SamplingSettings, graph: 
     """Return whether a log is best drawn whole, with a region for each symbol."""
     is_open = mechanism.selection == mechanism.base == mechanism.policy == AUTO and not (
         sampling.period or sampling.report_period or sampling.moves or values.get('zones_file'))
-    if not (is_open and sampling.protect) or graph.complete:
+    if not (is_open and sampling.protect) or graph.complete or len(graph.successors) <= _FEW:
         return False
     drawn = replace(mechanism, selection='exponential')
     period = as_fraction(_sampling(sampling, graph, drawn).period)
