@@ -105,7 +105,8 @@ def page(quick: bool = False) -> str:
     behind = {kind: worst(kind)['rule'] - worst(kind)['best'] for kind in KINDS}
     return _PAGE.format(
         table=table(head, rows), protects=_listed(PROTECTS), epsilons=_listed(EPSILONS),
-        stay=STAY, walks=_WALKS, many=_MANY, behind=_BEHIND, error=max(cell['error'] for cell in cells),
+        stay=STAY, walks=_WALKS, many=_MANY, behind=_BEHIND,
+        error=max(cell['error'] for cell in cells),
         ways=max(cell['ways'] for cell in cells), **behind)
 
 

@@ -372,7 +372,7 @@ class OutputKind:
     One of the `outputs`; `ros.outputs.NAME_output` makes it.
 
     :param meaning: what is published for a region.
-    :param topic_meaning: what the topic shows; {} is whose region.
+    :param topic_meaning: what the topic shows.
     :param type: of the messages; '': that of `output_type`.
     :param needs_positions: whether the map must have a position of every state.
     :param setting: the option with which it is published, whatever the `outputs`; the node itself
@@ -389,16 +389,16 @@ class OutputKind:
 #: What can be published for each region: a new output is one more module, and one more line here.
 #: Topics, arguments of launch files, keys of fleet files and rules of isolation are made from it.
 OUTPUT_KINDS = {
-    'string': OutputKind('its name', '{}'),
-    'pose': OutputKind('its position', 'the position of {}',
+    'string': OutputKind('its name', 'the private region'),
+    'pose': OutputKind('its position', 'the position of the private region',
                        'geometry_msgs/msg/PoseWithCovarianceStamped', needs_positions=True),
-    'markers': OutputKind('a picture for RViz and Foxglove', 'a picture of {}',
+    'markers': OutputKind('a picture for RViz and Foxglove', 'a picture of the private region',
                           'visualization_msgs/msg/MarkerArray', needs_positions=True),
     'belief': OutputKind('with policy: adaptive, what all signals so far let others believe',
-                         'where the robot was at the time of {}',
+                         'where the robot was at the time of the private region',
                          'diagnostic_msgs/msg/DiagnosticStatus'),
-    'custom': OutputKind('a message of output_type', '{} in output_template'),
-    'zone': OutputKind('its zone', 'the zone of {}', 'std_msgs/msg/String',
+    'custom': OutputKind('a message of output_type', 'the private region in output_template'),
+    'zone': OutputKind('its zone', 'the zone of the private region', 'std_msgs/msg/String',
                        setting='zones_file'),
 }
 
@@ -471,16 +471,16 @@ _PRIVATE_REGION = Option(
     '(output_type)')
 
 
-def _placed_topics(prefix: str, what: str) -> tuple[Option, ...]:
-    return tuple(Option(output_topic(prefix, name), str, output_topic(prefix, name),
+def _placed_topics() -> tuple[Option, ...]:
+    return tuple(Option(output_topic(name), str, output_topic(name),
                         f'goes out, with {kind.setting or f"outputs: {name}"}: '
-                        f'{kind.topic_meaning.format(what)} ({kind.type or "output_type"})')
+                        f'{kind.topic_meaning} ({kind.type or "output_type"})')
                  for name, kind in OUTPUT_KINDS.items() if name != 'string')
 
 
-def output_topic(prefix: str, output: str) -> str:
+def output_topic(output: str) -> str:
     """Return the topic of one of the `outputs`, before remapping."""
-    return f'{prefix}_region' if output == 'string' else f'{prefix}_{output}'
+    return 'private_region' if output == 'string' else f'private_{output}'
 
 
 def private_topics(values: Mapping[str, Any]) -> dict[str, str]:
@@ -491,7 +491,7 @@ def private_topics(values: Mapping[str, Any]) -> dict[str, str]:
     """
     published = [*values['outputs'], *(name for name, kind in OUTPUT_KINDS.items()
                                        if kind.setting and values[kind.setting])]
-    return {output_topic('private', name): message_type_of(name, values) for name in published}
+    return {output_topic(name): message_type_of(name, values) for name in published}
 
 
 def message_type_of(output: str, values: Mapping[str, Any]) -> str:
@@ -511,7 +511,7 @@ TOPICS = {
         _REGION,
         Option('pose', str, 'pose', 'comes in, with input: pose: the sensitive pose '
                '(message_type)'),
-        _PRIVATE_REGION, *_placed_topics('private', 'the private region')),
+        _PRIVATE_REGION, *_placed_topics()),
     'log_release': (),
     'patrol': (replace(_REGION, meaning='goes out: where the simulated robot is '
                        '(std_msgs/msg/String)'),),

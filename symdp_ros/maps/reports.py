@@ -152,5 +152,5 @@ def certainty(epsilon: float) -> str:
     """
     sure = 100 / (1 + exp(-epsilon))
     shown = 'practically' if sure > 99.95 else f'at most {sure:.3g} %'
-    return ('an observer who thought two places equally likely, and knows all the rest, may then '
+    return ('an observer who thought two places equally likely, and knows all the rest, can then '
             f'be {shown} sure of one of them')

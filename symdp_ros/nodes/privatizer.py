@@ -56,7 +56,7 @@ _PROTECTS = {
     'change': 'sampling: change: ε covers which regions are entered, not how many nor when: how '
               'long the robot stays is visible',
 }
-_ZONE_TOPIC = output_topic('private', 'zone')
+_ZONE_TOPIC = output_topic('zone')
 _QUEUE = 1000  # messages kept for slow and late readers
 
 
@@ -158,7 +158,7 @@ class Privatizer(ManagedNode):
         self._sampling.draw, memory.locator = self._draw, self._input.locator
         if sampling.has_period:
             self._sampling.go_on = self._go_on
-        self._outputs = Outputs(publishing, 'private', values, chain, depth=_QUEUE,
+        self._outputs = Outputs(publishing, values, chain, depth=_QUEUE,
                                 overridable=True, of_map=of_map)
         if privacy.zones is not None:
             self._zones = publishing.create_publisher(String, _ZONE_TOPIC, latched(_QUEUE))

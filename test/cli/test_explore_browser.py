@@ -138,7 +138,7 @@ def test_longer_stays(page, data):
     assert data['longer']['8/4/1'] == [[8, 2], [40, 9]]
     assert longer() == (
         'Longer stays. One of 8 s, the typical one, costs 2·ε = 6: the observer of the promise '
-        'may then be at most 99.8 % sure. One of 40 s costs 9·ε = 27: practically sure.')
+        'can then be at most 99.8 % sure. One of 40 s costs 9·ε = 27: practically sure.')
     element(page, 'symbols').send_keys(keys.ARROW_RIGHT)
     assert 'One of 8 s, the typical one, costs 1.5·ε = 4.5:' in longer()  # 3 symbols of ε/2
     element(page, 'protect').send_keys(keys.ARROW_RIGHT)

@@ -111,4 +111,4 @@ def test_a_chain_file_that_says_it_wrongly(tmp_path, text, said):
                                            (5.0, 'at most 99.3 %'), (20.0, 'practically')])
 def test_what_epsilon_means(epsilon, sure):
     """From even odds: ε = ln 3 makes them 3 : 1."""
-    assert f' may then be {sure} sure of one' in certainty(epsilon)
+    assert f' can then be {sure} sure of one' in certainty(epsilon)

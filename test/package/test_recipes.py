@@ -146,7 +146,7 @@ from symdp_ros.ros.outputs import Outputs
 node = Mock()
 settings = {option.name: option.default for option in options.PARAMETERS['privatizer']}
 settings |= {'outputs': ['letter'], 'chain_file': sys.argv[1], 'initial_state': 'a'}
-Outputs(node, 'private', settings, Chain({'a': ['a']}, 'a'), depth=1).publish('a')
+Outputs(node, settings, Chain({'a': ['a']}, 'a'), depth=1).publish('a')
 [publication] = node.create_publisher.return_value.publish.call_args.args
 assert publication.data == ord('a')
 assert node.create_publisher.call_args.args[1] == 'private_letter'

@@ -62,15 +62,14 @@ class Outputs:
     """
     The topics of one node, each made by `ros.outputs.NAME_output`.
 
-    :param prefix: 'private' or 'believed'.
     :param settings: values of the options `OUTPUT_OPTIONS` and of the map.
     :param depth: how many regions late readers get.
-    :param overridable: whether parameters can override the QoS of `PREFIX_region`.
+    :param overridable: whether parameters can override the QoS of `private_region`.
     :param of_map: what `read_for_outputs` returned, where it was called before.
     :raises ConfigurationError: an option is wrong, or the map lacks what it needs.
     """
 
-    def __init__(self, node, prefix: str, settings: Mapping[str, Any], chain: Chain, *,
+    def __init__(self, node, settings: Mapping[str, Any], chain: Chain, *,
                  depth: int, overridable: bool = False, of_map: OfMap | None = None):
         self._node, self._made = node, []
         wanted = dict.fromkeys(settings['outputs'])
@@ -85,7 +84,7 @@ class Outputs:
                 f'{" and ".join(placed)} out, or give a regions_file')
         for name in wanted:
             self._made.append(_module(name).Output(Publication(
-                node, output_topic(prefix, name), prefix, settings, chain, graph, places, depth,
+                node, output_topic(name), settings, chain, graph, places, depth,
                 overridable)))
 
     @property

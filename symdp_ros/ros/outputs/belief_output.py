@@ -19,7 +19,7 @@ class Output:
 
     def __init__(self, wanted: Publication):
         self._states, self._top = wanted.chain.states, wanted.settings['top']
-        self._name = wanted.node.resolve_topic_name(f'{wanted.prefix}_region')
+        self._name = wanted.node.resolve_topic_name('private_region')
         self._publisher = wanted.node.create_publisher(DiagnosticStatus, wanted.topic, latched(1))
         self.publishers = [self._publisher]
 

@@ -37,7 +37,7 @@ class Output:
     """Publishes the map once, and after each region the region now, the last ten, and beliefs."""
 
     def __init__(self, wanted: Publication):
-        self._node, self._prefix = wanted.node, wanted.prefix
+        self._node = wanted.node
         self._frame = wanted.settings['map_frame']
         self._states, self._places = wanted.chain.states, wanted.places
         self._size = _marker_size(self._places.values())
@@ -77,20 +77,18 @@ class Output:
                                  scale=0.35)
 
     def _legend(self, settings, zoned):
-        yield self._line('warning', 0, f'{self._prefix} {WARNING}', _RED)
-        yield self._line('legend', 1, f'{self._prefix}: the region now, and the ten before', _BLUE)
+        yield self._line('warning', 0, f'private {WARNING}', _RED)
+        yield self._line('legend', 1, 'private: the region now, and the ten before', _BLUE)
         k, protect = settings['adjacency'], settings['protect']
         hidden = f'{protect:g} s' if protect else 'region' if k == 1 else f'{k} regions'
         yield self._line('legend', 2, f"ε = {settings['epsilon']:g}: hides any {hidden}"
                          + (', inside the zone' if zoned else ''), _DARK)
 
     def _line(self, namespace, row, text, color):
-        """Return a line of text: of what is private, below the map; of what is believed, above."""
+        """Return a line of text below the map."""
         width = self._xs[1] - self._xs[0]
         height = min(0.5, 1.2 * width / len(WARNING) / self._size or 0.5)
-        below, above = self._ys[0] - 1.5 * self._size, self._ys[1] + 1.5 * self._size
-        step = 1.6 * height * self._size
-        y = above + (3 - row) * step if self._prefix == 'believed' else below - row * step
+        y = self._ys[0] - (1.5 + 1.6 * height * row) * self._size
         return self._text(namespace, text, sum(self._xs) / 2, y, (*color[:3], 1.0), row,
                           scale=height)
 
@@ -125,7 +123,7 @@ class Output:
         dot.pose.position = _point(place)
         dot.scale.z = 0.02
         yield dot
-        yield self._text('name now', f'{self._prefix}: {region}', place.x,
+        yield self._text('name now', f'private: {region}', place.x,
                          place.y + 0.7 * self._size, _INK, 0, scale=0.5)
 
     def _beliefs(self, beliefs):

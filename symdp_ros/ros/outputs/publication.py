@@ -17,7 +17,6 @@ class Publication:
     One topic that goes out.
 
     :param node: that publishes it.
-    :param prefix: 'private' or 'believed'.
     :param settings: values of the options `OUTPUT_OPTIONS` and of the map.
     :param graph: the map, and `places` of its states; None and empty if names alone are published.
     :param depth: how many regions late readers get.
@@ -26,7 +25,6 @@ class Publication:
 
     node: Any
     topic: str
-    prefix: str
     settings: Mapping[str, Any]
     chain: Chain
     graph: TransitionGraph | None
