@@ -611,8 +611,8 @@ AUTOMATON_WORD = Option('word', str, None,
                         'need not be feasible', unit='s1,s2,…')
 DISTANCE = Option('distance', int, None,
                   'how many symbols differ: 0 to the length of the word', unit='symbols')
-DRAWING = Option('output', str, '',
-                 'draw a picture (.svg, .png, .pdf); if not set: print a table', unit='file.svg')
+DOT = Option('dot', bool, False, 'print the graph for Graphviz, in place of the table: '
+             '… --dot | dot -Tsvg -o automaton.svg')
 DOMAIN = Option('domain', int, '', 'the ROS domain; if not set: that of ROS_DOMAIN_ID, or 0',
                 least=0, most=232, unit='number')
 SECONDS = Option('seconds', float, 7.0, 'how long to wait for nodes to announce themselves; DDS '

@@ -42,7 +42,7 @@ accepting state: 12 from the start. Each arrow has its letters and their probabi
 ![The product of automaton and chain](product.svg)
 
 **Figure 3.** A chain of four states, and the product of the automaton of s1 s2 s3 (distance 2)
-with it (Algorithm 3; `symdp automaton` draws such pictures). The paper's text gives C(s0) and
+with it (Algorithm 3; `symdp automaton --dot` writes such graphs). The paper's text gives C(s0) and
 C(s1) of its chain; C(s2) and C(s3) are chosen here.
 
 ![The online policy in two cases](online.svg)

@@ -7,6 +7,7 @@ Of Figure 3's chain the text of the paper names C(s0) and C(s1) only; the others
 """
 from collections import defaultdict
 from fractions import Fraction
+import subprocess
 
 from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 import numpy as np
@@ -14,7 +15,7 @@ from studies.drawing import new_figure, save
 from symdp_ros.analysis.alternatives import differences, is_adjacent
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline.automaton import HammingAutomaton
-from symdp_ros.figures.automaton import draw_automaton
+from symdp_ros.figures.automaton import dot_lines
 
 SIDE = 5
 #: Three ways from (1,1) to (5,5); word k is the cells of Path k.
@@ -40,8 +41,14 @@ def draw_all(folder) -> None:
     draw_grid(folder / 'grid.svg')
     draw_alphabet_automaton(folder / 'automaton.svg')
     draw_chain(folder / 'chain.svg')
-    draw_automaton(HammingAutomaton(CHAIN, WORD, DISTANCE), WORD, folder / 'product.svg')
+    draw_product(folder / 'product.svg')
     draw_policy(folder / 'online.svg')
+
+
+def draw_product(path) -> None:
+    """Draw the automaton times a chain by Graphviz, whose program `dot` must be installed."""
+    lines = dot_lines(HammingAutomaton(CHAIN, WORD, DISTANCE), WORD)
+    subprocess.run(['dot', '-Tsvg', '-o', path], input='\n'.join(lines), text=True, check=True)
 
 
 def draw_grid(path) -> None:

@@ -1,18 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`symdp automaton`: the table, the picture and what is on it, wrong input."""
-from collections import Counter
-from itertools import combinations
-import sys
+"""`symdp automaton`: the table, the graph and what is in it, wrong input."""
+import re
+import shutil
+import subprocess
 from xml.etree import ElementTree
 
-from in_process import ROOT
 import pytest
-from refusals import refused
 from strategies import FOUR
-from symdp_ros import Chain, ConfigurationError
+from symdp_ros import Chain
 from symdp_ros.cli.main import main
 from symdp_ros.core.offline.automaton import HammingAutomaton
+from symdp_ros.figures.automaton import dot_lines
 
 ABC = Chain.complete(['a', 'b', 'c'], 'a')
 CHAINS = {
@@ -20,7 +19,8 @@ CHAINS = {
     'four': 'initial_state: s0\n'
             'transitions: {s0: [s1, s2, s3], s1: [s1, s2], s2: [s0], s3: [s3, s0, s1, s2]}\n',
     'ten': f'initial_state: x0\nsymbols: [{", ".join(f"x{i}" for i in range(10))}]\n',
-    'odd': 'initial_state: $a_b$\nsymbols: ["$a_b$", "[red]", "x < y & z", "仓库"]\n',
+    'odd': 'initial_state: $a_b$\n'
+           'symbols: ["$a_b$", "a\\"\\\\", "x < y & z", "仓库"]\n',
 }
 #: The two examples that are worked out by hand: chain, word, number of words, table.
 BY_HAND = {
@@ -70,19 +70,6 @@ def symdp(capsys):
     return run
 
 
-@pytest.fixture
-def svg(tmp_path):
-    """Return where a figure may go, where figures can be drawn."""
-    pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
-    return tmp_path / 'figure.svg'
-
-
-def texts(svg):
-    """Return all texts of an SVG file, in the order in which they are drawn."""
-    return [element.text for element in ElementTree.parse(svg).iter()
-            if element.tag.endswith('}text')]
-
-
 @pytest.mark.parametrize('name', BY_HAND)
 def test_the_table(symdp, file, name):
     _, word, count, rows = BY_HAND[name]
@@ -93,60 +80,42 @@ def test_the_table(symdp, file, name):
 
 
 @pytest.mark.parametrize('name', BY_HAND)
-def test_the_picture_carries_the_automaton(symdp, file, svg, name):
+def test_the_graph_carries_the_automaton(symdp, file, name):
     chain, word, count, _ = BY_HAND[name]
-    status, out, err = symdp(file(name), '--word', ','.join(word), '--distance', 2, '-o', svg)
-    assert (status, err) == (0, '')
-    assert out == f'{count} feasible words; the automaton is drawn in {svg}\n'
-    automaton, found = HammingAutomaton(chain, word, 2), texts(svg)
-    assert found.count(f'word {" ".join(word)} · distance 2 · {count} feasible words') == 1
-    nodes = [(state, text) for state, text in zip(found, found[1:], strict=False)
-             if text.startswith('V = ')]
-    assert nodes == [(s.state, f'V = {automaton.count(*s)}') for s in automaton.states()]
-    assert Counter(text for text in found if ': ' in text and 'symbol' not in text) == Counter(
-        f'{edge.target.state}: {edge.probability}' for edge in automaton.edges())
-    assert [text for text in found if text.startswith('w')][1:4] == [
-        f'{w} = {symbol}' for w, symbol in zip(('w₁', 'w₂', 'w₃'), word, strict=True)]
-    for text in ('start', 'accepting', '0 errors', '1 error', '2 errors', 'position 3'):
-        assert found.count(text) == 1
-    first = svg.read_bytes()
-    assert symdp(file(name), '--word', ','.join(word), '--distance', 2, '-o', svg)[0] == 0
-    assert svg.read_bytes() == first
+    status, out, err = symdp(file(name), '--word', ','.join(word), '--distance', 2, '--dot')
+    assert (status, err) == (0, '') and out.startswith('digraph {') and out.endswith('\n}\n')
+    automaton = HammingAutomaton(chain, word, 2)
+    assert f'label="word {" ".join(word)} · {count} feasible words\\n' in out
+    labels = re.findall(r'(s\d+) \[label="([^"]*)"(, peripheries=2)?\];', out)
+    states = {name: state for (name, *_), state in zip(labels, automaton.states(), strict=True)}
+    for name, label, accepting in labels:
+        state = states[name]
+        errors = 'error' if state.errors == 1 else 'errors'
+        assert label == (f'{state.state}\\n{state.errors} {errors}, '
+                         f'V = {automaton.count(*state)}')
+        assert bool(accepting) == (state.position == len(word))
+        assert f'{{rank=same; {state.position}; {name} ' in out
+    found = re.findall(r'(s\d+) -> (s\d+) \[label="(.*?)", color="(.*?)"', out)
+    assert [(states[one], states[other], label, colour == '#d1495b')
+            for one, other, label, colour in found] == [
+        (edge.source, edge.target, f'{edge.target.state}: {edge.probability}', edge.is_error)
+        for edge in automaton.edges()]
+    assert re.findall(r'label="w(.) = (.*?)"', out) == [
+        *zip('₁₂₃', word, strict=True)]
 
 
-@pytest.mark.parametrize('word, distance', [
-    ('IDLE,FAULT,IDLE', 2), ('IDLE', 0), ('IDLE,FAULT,CHARGING,LIFTING,IDLE', 1)])
-def test_no_label_hides_another(word, distance):
-    pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
-    from symdp_ros.figures.automaton import _Layout, _parts, _width
-
-    word = word.split(',')
-    automaton = HammingAutomaton(Chain.from_yaml(ROOT / 'config/modes.chain.yaml'), word, distance)
-    layout = _Layout(automaton, word, *_parts(automaton))
-    assert set(layout.centres) == set(automaton.states())
-    boxes = [(x, y, _width(text, 8.5), 8.5) for text, (x, y) in zip(
-        layout.labels, layout.label_centres, strict=True)]
-    boxes += [(x + width / 2, y + height / 2, width, height)
-              for x, y, width, height in (layout.cell_box(*cell) for cell in layout.cells)]
-    for (x, y, width, height), (x2, y2, width2, height2) in combinations(boxes, 2):
-        assert abs(x - x2) >= (width + width2) / 2 or abs(y - y2) >= (height + height2) / 2
-    for x, y, width, height in boxes:
-        assert width / 2 < x < layout.width - width / 2 and -30 < y < layout.bottom
-
-
-@pytest.mark.parametrize('suffix, begin', [('png', b'\x89PNG'), ('pdf', b'%PDF')])
-def test_other_formats(symdp, file, svg, suffix, begin):
-    figure = svg.with_suffix(f'.{suffix}')
-    assert symdp(file('four'), '--word', 's1,s2', '--distance', 1, '-o', figure)[0] == 0
-    assert figure.read_bytes().startswith(begin)
-
-
-def test_labels_of_all_kinds(symdp, file, svg):
-    arguments = (file('odd'), '--word', '$a_b$,[red],x < y & z', '--distance', 1)
-    status, out, err = symdp(*arguments)
-    assert (status, err) == (0, '') and '[red]: 1/9' in out and '$a_b$' in out
-    assert symdp(*arguments, '-o', svg)[::2] == (0, '')
-    assert {'$a_b$', '[red]', 'x < y & z', '仓库'} <= {*texts(svg)}
+@pytest.mark.parametrize('name, word', [('four', 's1,s2'), ('odd', '$a_b$,a"\\,x < y & z')])
+def test_graphviz_draws_it(symdp, file, tmp_path, name, word):
+    if not shutil.which('dot'):
+        pytest.skip('Graphviz is not installed')
+    status, graph, _ = symdp(file(name), '--word', word, '--distance', 1, '--dot')
+    drawn = subprocess.run(['dot', '-Tsvg'], input=graph, capture_output=True, text=True,
+                           check=True)
+    texts = [element.text for element in ElementTree.fromstring(drawn.stdout).iter()
+             if element.tag.endswith('}text')]
+    assert (status, drawn.stderr) == (0, '')
+    assert {*word.split(',')} <= {text for text in texts if ' errors' not in text} | {
+        text.split(' = ')[1] for text in texts if ' = ' in text}
 
 
 def test_initial_state_and_staying(symdp, file):
@@ -165,22 +134,8 @@ def test_long_numbers_are_rounded(symdp, file):
     assert 'x0: 1/4' in out
 
 
-@pytest.mark.parametrize('chain, word, distance, text', [
-    ('ten', 'x1,x2,x3', 2, 'more than 80 arrows'),
-    ('abc', ','.join('abc' * 40), 3, 'more than 300 nodes'),
-    ('abc', ','.join('abc' * 30), 0, 'longer than 100 inches'),
-])
-def test_a_picture_that_would_be_illegible(symdp, file, svg, chain, word, distance, text):
-    arguments = (file(chain), '--word', word, '--distance', distance)
-    status, _, err = symdp(*arguments, '-o', svg)
-    assert status == 1 and not svg.exists()
-    assert 'would be illegible' in err and text in err
-    assert 'Leave out -o to print the table instead, or draw a shorter word' in err
-    assert symdp(*arguments)[0] == 0
-
-
 @pytest.mark.parametrize('arguments, status, text', [
-    (['--word', 's1', '--distance', '1'], 2, 'FILE'),
+    (['--word', 's1', '--distance', '1'], 2, 'MAP'),
     (['FOUR', '--distance', '1'], 2, '--word'),
     (['FOUR', '--word', 's1'], 2, '--distance'),
     (['FOUR', '--word', 's1', '--distance', 'two'], 2, 'invalid int'),
@@ -192,29 +147,15 @@ def test_a_picture_that_would_be_illegible(symdp, file, svg, chain, word, distan
     (['FOUR', '--word', 's1 s2', '--distance', '0'], 1, 'separate symbols by commas'),
     (['FOUR', '--word', 's1,s2,s3', '--distance', '0'], 1, 'try another --distance'),
     (['FOUR', '--word', 's1', '--distance', '0', '--initial-state', 's9'], 1, "'s9' is not"),
-    (['FOUR', '--word', 's1', '--distance', '0', '-o', 'figure'], 1, '.svg, .png or .pdf'),
-    (['FOUR', '--word', 's1', '--distance', '0', '-o', 'figure.txt'], 1, '.svg, .png or .pdf'),
-    (['FOUR', '--word', 's1', '--distance', '0', '-o', 'nowhere/figure.svg'], 1,
-     'nowhere/figure.svg cannot be written: the directory'),
     (['nowhere.yaml', '--word', 's1', '--distance', '0'], 1, 'nowhere.yaml: the file cannot be'),
 ])
 def test_wrong_usage(symdp, file, tmp_path, monkeypatch, arguments, status, text):
-    if '-o' in arguments:
-        pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
     monkeypatch.chdir(tmp_path)
     four = file('four')
     ended, out, err = symdp(*(four if part == 'FOUR' else part for part in arguments))
     assert (ended, out) == (status, '')
     assert text in err and 's9' not in err.replace("'s9' is not", '')
     assert [path.name for path in tmp_path.iterdir()] == ['four.yaml']
-
-
-def test_without_matplotlib(symdp, file, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, 'matplotlib', None)
-    arguments = (file('abc'), '--word', 'a,b,c', '--distance', 2)
-    status, _, err = symdp(*arguments, '-o', tmp_path / 'figure.svg')
-    assert status == 1 and 'figures need matplotlib: pip install matplotlib' in err
-    assert symdp(*arguments)[0] == 0
 
 
 def test_the_help_says_that_the_word_is_shown(symdp):
@@ -224,13 +165,6 @@ def test_the_help_says_that_the_word_is_shown(symdp):
 
 def test_words_of_the_library():
     """None is a symbol of a word; the empty word has one state."""
-    pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figure')
-    from symdp_ros.figures.automaton import _Layout, _parts, draw_automaton
-
     word = ['s1', None]
-    automaton = HammingAutomaton(FOUR, word, 1)
-    assert _Layout(automaton, word, *_parts(automaton)).headings == ['w₁ = s1', 'w₂ = –']
-    empty = HammingAutomaton(FOUR, [], 0)
-    assert len(_Layout(empty, [], *_parts(empty)).centres) == 1
-    with refused(ConfigurationError, setting='distance'):
-        draw_automaton(HammingAutomaton(FOUR, ['s0'], 0), ['s0'], 'figure.svg')
+    assert '"w₂ = –"' in '\n'.join(dot_lines(HammingAutomaton(FOUR, word, 1), word))
+    assert [line for line in dot_lines(HammingAutomaton(FOUR, [], 0), []) if 'peripheries' in line]

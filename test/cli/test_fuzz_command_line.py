@@ -40,7 +40,7 @@ PLAUSIBLE = {
     'adjacency': ('1', '2', '4'), 'length': ('1', '3', '6'), 'walks': ('2', '4'),
     'word': ('log.csv', 'log.jsonl'), ('automaton', 'word'): ('a,b,b', 'a', 'b,a,c,b'),
     'distance': ('0', '1', '2'), 'target_error': ('0.1', '0.5'), 'plot': ('new.png', 'new.svg'),
-    'figure': ('new.svg',), ('automaton', 'output'): ('new.svg', 'new.png'),
+    'figure': ('new.svg',),
     'logs': ('log.csv', 'log.jsonl', 'logs', 'bad.csv'), 'output': ('out', 'new'),
     ('chain', 'output'): ('new.chain.yaml', 'new.yml'), 'regions': ('rooms.yaml', 'good.yaml'),
     'ledger': ('new.ledger',), 'subject': ('robot', 'r\udcff', '\x1b'),

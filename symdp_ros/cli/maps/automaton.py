@@ -1,32 +1,31 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`symdp automaton FILE`: the feasible words at one Hamming distance from a word, drawn."""
+"""`symdp automaton FILE`: the feasible words at one Hamming distance from a word."""
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
 from symdp_ros.core.offline.automaton import HammingAutomaton
-from symdp_ros.errors import ConfigurationError, printable, UnknownSymbolError
-from symdp_ros.options import AUTOMATON_WORD, DISTANCE, DRAWING
+from symdp_ros.errors import ConfigurationError, UnknownSymbolError
+from symdp_ros.figures.automaton import (chance_text, count_text, dot_lines, label_text,
+                                         words_text)
+from symdp_ros.options import AUTOMATON_WORD, DISTANCE, DOT
 
 
 def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
-        'automaton', help='show or draw all feasible words at one distance from a word',
+        'automaton', help='show all feasible words at one distance from a word',
         description='Shows the modified Hamming-distance automaton of a word on the chain: which '
                     'moves lead to the feasible words at that distance, how many words can '
                     'follow from each state, and how likely each move is when one of the words '
-                    'is drawn uniformly. The table and the picture show the word itself: keep '
+                    'is drawn uniformly. The table and the graph show the word itself: keep '
                     'them as private as the word.')
     add_chain_arguments(parser)
-    add_arguments(parser, (AUTOMATON_WORD, DISTANCE, DRAWING))
+    add_arguments(parser, (AUTOMATON_WORD, DISTANCE, DOT))
     parser.set_defaults(run=run)
 
 
 def run(options) -> int:
-    """Print the table, or draw the picture; return 0."""
-    if options.output is not None:
-        from symdp_ros.figures.routes import check_figure
-        check_figure(options.output)
+    """Print the table, or the graph; return 0."""
     chain = chain_of(options)
     word = [symbol.strip() for symbol in options.word.split(',')]
     try:
@@ -38,20 +37,16 @@ def run(options) -> int:
     if not automaton.word_count:
         raise ConfigurationError(f'no feasible word is at distance {options.distance} from this '
                                  'one: try another --distance')
-    if options.output is None:
+    if options.dot:
+        print(*dot_lines(automaton, word), sep='\n')
+    else:
         _print(automaton, len(word))
-        return 0
-    from symdp_ros.figures.automaton import draw_automaton, words_text
-    draw_automaton(automaton, word, options.output)
-    print(f'{words_text(automaton.word_count)}; the automaton is drawn in '
-          f'{printable(options.output)}')
     return 0
 
 
 def _print(automaton, length):
     from rich.console import Console
     from rich.table import Table
-    from symdp_ros.figures.automaton import chance_text, count_text, label_text, words_text
 
     table = Table(box=None, pad_edge=False, header_style='bold')
     for column, justify in (('position', 'right'), ('errors', 'right'), ('state', 'left'),
