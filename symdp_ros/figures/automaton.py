@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from symdp_ros.core.annotations import Word
-from symdp_ros.core.offline.automaton import HammingAutomaton
+from symdp_ros.core.offline.automaton import AutomatonState, HammingAutomaton
 
 _MATCH, _ERROR, _GREY = '#1b6ca8', '#d1495b', '#707987'
 _SUBSCRIPTS = str.maketrans('0123456789', '₀₁₂₃₄₅₆₇₈₉')
@@ -33,7 +33,7 @@ def dot_lines(automaton: HammingAutomaton, word: Word) -> Iterator[str]:
         yield (f'  {position} [shape=plaintext, fontcolor="{_GREY}", '
                f'label={_quoted(column)}];')
     yield f'  {" -> ".join(map(str, range(len(columns))))} [style=invis];'
-    names = {}
+    names = dict[AutomatonState, str]()
     for state in automaton.states():
         names[state] = f's{len(names)}'
         errors = f'{state.errors} error{"s" * (state.errors != 1)}'
