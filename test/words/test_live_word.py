@@ -420,6 +420,7 @@ class Killed(BaseException):
 
 
 PERIOD = 1000
+RENEW = 5 * PERIOD
 LATCHED = 3  # messages that the publisher keeps
 KILLS = st.none() | st.tuples(st.sampled_from(['reserve', 'charge', 'begin']),
                               st.sampled_from(['before', 'after']))
@@ -431,7 +432,8 @@ class Node(RuleBasedStateMachine):
 
     Whatever the callers and the operator do: no occasion (message, stay, tick) is drawn twice in
     one charged word, nor in two words of one process; no word is drawn from that was not charged;
-    nothing is charged twice; no caller can make a word begin; what is published is feasible.
+    nothing is charged twice; no caller can make a word begin, but time can; what is published is
+    feasible, over every renewal.
     """
 
     def __init__(self):
@@ -443,6 +445,7 @@ class Node(RuleBasedStateMachine):
         self.chain, self.begun_chain = CHAIN, None
         self.word = self.sampling = self.tick_at = None
         self.drawn, self.published, self.last_time = set(), {}, -PERIOD
+        self.renew_at, self.names, self.first, self.over = None, set(), {}, None
         self.count = Counter()  # of the symbols of each word
         self.allowed = 1  # charges
         self.full, self.kill_at = False, None
@@ -463,6 +466,8 @@ class Node(RuleBasedStateMachine):
             if self.kill_at == (name, 'before'):
                 raise Killed
             result = call(*args, **given)
+            if name == 'begin' and self.over is not None and self.over != args[1]:
+                self.first[args[1]] = self.first.get(self.over, self.over)
             if self.kill_at == (name, 'after'):
                 raise Killed
             return result
@@ -471,9 +476,11 @@ class Node(RuleBasedStateMachine):
 
     @initialize(sampling=st.sampled_from(['message', 'change', 'period']), drop=st.booleans(),
                 files=st.sampled_from([(True, True), (True, True), (True, False), (False, True),
-                                       (False, False)]), how=st.sampled_from([LIVE, LATE]))
-    def set_up(self, sampling, drop, files, how):
+                                       (False, False)]), how=st.sampled_from([LIVE, LATE]),
+                renew=st.sampled_from([0, RENEW]))
+    def set_up(self, sampling, drop, files, how, renew):
         state_file, ledger = files
+        self.renew = renew if ledger else 0
         self.how = how
         self.kind, self.drop = sampling, drop and sampling != 'period'
         self.place = Place(Path(self.directory.name), state_file=state_file, ledger=ledger)
@@ -490,7 +497,7 @@ class Node(RuleBasedStateMachine):
     def start_process(self):
         self.patched.setattr(live_word, '_PROCESS', os.urandom(8))
         self.state, self.word, self.sampling, self.tick_at = 'unconfigured', None, None, None
-        self.kill_at = None
+        self.kill_at = self.renew_at = self.over = None
 
     def kill(self):
         if self.word is not None:
@@ -505,7 +512,8 @@ class Node(RuleBasedStateMachine):
             output = self.word.draw(region, now)
         except StateFileError:
             raise Killed from None
-        name = self.word.name
+        self.names.add(self.word.name)
+        name = self.first.get(self.word.name, self.word.name)  # of the words that go on
         if self.kind == 'period':
             assert now - self.last_time >= PERIOD, 'two draws less than a period apart'
             self.last_time = now
@@ -539,8 +547,33 @@ class Node(RuleBasedStateMachine):
     @rule(passed=st.integers(1, 3 * PERIOD))
     def pass_time(self, passed):
         self.now += passed
+        if self.renew_at is not None and self.now >= self.renew_at:
+            self.let_renew(None)
         if self.tick_at is not None and self.now >= self.tick_at:
             self.tick()
+
+    @precondition(lambda self: self.renew_at is not None)
+    @rule(kill_at=KILLS)
+    def let_renew(self, kill_at):
+        """Fire the timer, in time or not."""
+        self.kill_at = kill_at
+        try:
+            with self.renewing():
+                self.renew_at = self.now + self.word.renew(self.now)
+        except (Killed, StateFileError):
+            self.kill()
+        self.kill_at = None
+
+    @contextmanager
+    def renewing(self):
+        """Note which word goes on in which."""
+        former, published = self.word.name, self.word.last
+        self.over = former if self.word._start is not None else None
+        yield
+        if self.over and self.word.name != former:
+            self.first[self.word.name] = self.first.get(former, former)
+            assert self.word.last == published
+        self.over = None
 
     @precondition(lambda self: self.tick_at is not None)
     @rule()
@@ -556,7 +589,8 @@ class Node(RuleBasedStateMachine):
     def configure(self):
         former = self.word
         word = self.place.word(self.chain, former=former,
-                               sampling=SamplingSettings(self.kind), how=self.how)
+                               sampling=SamplingSettings(self.kind), how=self.how,
+                               renew=self.renew)
         self.word, self.chain_in_use, self.state = word, self.chain, 'inactive'
         if self.sampling is None:
             self.sampling = {
@@ -569,7 +603,8 @@ class Node(RuleBasedStateMachine):
     def activate(self, kill_at):
         self.kill_at = kill_at
         try:
-            start = self.word.begin()
+            with self.renewing():
+                start = self.word.begin(self.now)
         except StateFileError:
             return
         except Killed:
@@ -579,6 +614,7 @@ class Node(RuleBasedStateMachine):
             return
         finally:
             self.kill_at = None
+        self.renew_at = self.now + self.word.renew(self.now) if self.renew else None
         if start in (Start.NEW, Start.ANOTHER):
             assert self.chain_in_use is not self.begun_chain, 'a caller made a new word begin'
             self.begun_chain = self.chain_in_use
@@ -594,7 +630,7 @@ class Node(RuleBasedStateMachine):
     @precondition(lambda self: self.state == 'active')
     @rule()
     def deactivate(self):
-        self.state, self.tick_at = 'inactive', None
+        self.state, self.tick_at, self.renew_at = 'inactive', None, None
 
     @precondition(lambda self: self.state == 'inactive')
     @rule()
@@ -635,9 +671,10 @@ class Node(RuleBasedStateMachine):
         if not hasattr(self, 'place') or not self.place.ledger_file:
             return
         charged = self.place.charges()
-        assert len(charged) <= self.allowed, 'a caller had a word charged'
+        over = (self.now - 10) // self.renew if self.renew else 0
+        assert len(charged) <= self.allowed + over, 'a caller had a word charged'
         assert len(charged) == len(set(charged)), 'a word was charged twice'
-        assert set(self.published) <= set(charged), 'a word was not charged'
+        assert self.names <= set(charged), 'a word was not charged'
 
     @invariant()
     def what_is_published_is_feasible(self):
