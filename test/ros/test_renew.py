@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Words that are renewed by real nodes: charged by the clock, and not to be seen in what goes out."""
+"""Words that are renewed by real nodes: charged by the clock, and not seen in what goes out."""
 import json
 from random import Random
 
@@ -101,8 +101,7 @@ def test_after_the_last_word_that_the_budget_allows_nothing_is_published(world, 
     assert len(names_charged(corridor)) == 2
 
 
-def test_a_word_that_is_over_at_the_start_is_renewed_there_or_nothing_is_published(world,
-                                                                                  corridor):
+def test_a_word_that_is_over_at_the_start_is_renewed_or_nothing_goes_out(world, corridor):
     run = world.privatizer(**corridor, protect=0.25, subject_budget=1.0)
     assert run.wait() == 1
     private = world.listen()

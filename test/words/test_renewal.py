@@ -16,8 +16,12 @@ from live_words import CHAIN, LIKELY, Log, Place
 import pytest
 from strategies import exp_bounds
 from symdp_ros import BudgetError, Chain, OnlineMechanism, Privacy, StateFileError
+from symdp_ros.cli.main import main
+from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.live_account import LiveAccount
 from symdp_ros.words.live_word import HOUR, LiveWord, Start
+from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.state_file import StateFile
 
 DAY = 24 * HOUR
@@ -178,8 +182,8 @@ def test_a_word_that_ran_out_while_nothing_ran_is_renewed_at_the_start(place, ne
 
 @pytest.mark.parametrize('step', ['reserve', 'charge', 'begin'])
 @pytest.mark.parametrize('when', ['before', 'after'])
-def test_whenever_it_is_killed_each_word_is_charged_once(place, new_process, monkeypatch, step,
-                                                        when):
+def test_whenever_it_is_killed_each_word_is_charged_once(
+        place, new_process, monkeypatch, step, when):
     class Killed(BaseException):
         """The process ends here."""
 
@@ -315,6 +319,22 @@ def test_what_a_charge_is_for_is_said(place):
                     'which runs 24 h (renew). Visits add up')
 
 
+@pytest.mark.parametrize('k, sampling, bounds', [
+    (1, SamplingSettings('period', period=31.0, protect=30.0), 'any one visit of 30 s'),
+    (3, SamplingSettings('message'), 'any 3 symbols')])
+def test_the_command_says_what_a_row_bounds(tmp_path, capsys, k, sampling, bounds):
+    account = LiveAccount(tmp_path / 'ledger', Charging('r1'), sampling)
+    word = live(OnlineMechanism(CHAIN, Privacy(1.0, k)), account=account)
+    word.begin(BOOT)
+    word.renew(BOOT + DAY)
+    word.close()
+    assert main(['ledger', str(tmp_path / 'ledger')]) == 0
+    said = capsys.readouterr().out
+    assert (f'live: a row bounds {bounds} in its word, however long that runs; two visits in it '
+            'cost twice as much') in said
+    assert 'in every one of them (the same visit every day), ε = 2' in said
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.integers(-3 * DAY, 5 * DAY), max_size=12), st.integers(1, 3 * DAY))
 def test_words_are_never_more_than_time_has_passed(jumps, renew):
@@ -331,5 +351,3 @@ def test_words_are_never_more_than_time_has_passed(jumps, renew):
         assert 0 < wait <= renew and word.begun_at <= now
     assert len(account.charged) <= 1 + forward // renew and begun
     assert len(set(account.charged)) == len(account.charged)
-
-
