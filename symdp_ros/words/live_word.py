@@ -119,6 +119,8 @@ class LiveWord:
         self.last: str | None = None
         self.drawn_at = -1
         self.begun_at: int | None = None
+        #: what the file keeps: as of the last draw, as `drawn_at` is; reports may have left since
+        self._kept: tuple[bytes, int | None] | None = None
         self._next: bytes | None = None  # the name of the word that was reserved after this one
         self._path = state_file
         self._state_file: StateFile | None = None
@@ -143,7 +145,7 @@ class LiveWord:
             if self._restores(stored.state):
                 self._start, self.name = Start.AFTER_RESTART, stored.name
                 self._perhaps_charged, self.drawn_at = True, stored.drawn_at
-                self._next = file.reserved
+                self._next, self._kept = file.reserved, (stored.state, stored.position)
                 if stored.begun_at is not None:
                     self.begun_at = stored.begun_at - self._calendar
                 if stored.position is not None:
@@ -156,7 +158,7 @@ class LiveWord:
             self.mechanism.restore(former.state)
             self.name, self._perhaps_charged = former.name, True
             self._start, self.last, self.drawn_at = former._start, former.last, former.drawn_at
-            self.begun_at = former.begun_at
+            self.begun_at, self._kept = former.begun_at, former._kept
             self._next = former._next if file is None else file.reserved
         else:
             if file is not None and file.reserved is not None:
@@ -252,8 +254,8 @@ class LiveWord:
         """Have the file keep the word from here on."""
         if self._state_file is not None:
             begun_at = None if self.begun_at is None else self.begun_at + self._calendar
-            self._state_file.begin(self.name, self.mechanism.state, self._position, self.drawn_at,
-                                   begun_at)
+            state, position = self._kept or (self.mechanism.state, self._position)
+            self._state_file.begin(self.name, state, position, self.drawn_at, begun_at)
             self._store = self._state_file.store
 
     def _log_beginning(self):
@@ -305,7 +307,8 @@ class LiveWord:
         output, self.drawn_at = self._step(symbol), now
         self._note(output)
         if self._store is not None:
-            self._store(self.mechanism.state, self._position, now)
+            self._kept = self.mechanism.state, self._position
+            self._store(*self._kept, now)
         return output
 
     def tick(self) -> str | None:

@@ -17,6 +17,7 @@ import pytest
 from strategies import exp_bounds
 from symdp_ros import BudgetError, Chain, OnlineMechanism, Privacy, StateFileError
 from symdp_ros.cli.main import main
+from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.live_account import LiveAccount
@@ -178,6 +179,23 @@ def test_a_word_that_ran_out_while_nothing_ran_is_renewed_at_the_start(place, ne
         name = word.name
         word.close()
     assert len(place.charges()) == 3
+
+
+def test_a_renewal_between_two_draws_keeps_the_state_of_the_draw(place, new_process):
+    """Of which `drawn_at` tells the time: the next process goes over the reports since."""
+    word = charged_at_start(place, how=MechanismSettings('live', policy='adaptive', reports=3))
+    word.draw('b', BOOT + 1)
+    state = word.mechanism.state
+    word.tick()
+    word.renew(BOOT + DAY)
+    assert word.mechanism.state != state
+    word.close()
+    new_process()
+    word = place.word(renew=DAY, how=MechanismSettings('live', policy='adaptive', reports=3))
+    assert word.mechanism.state == state and word.mechanism.ticks_left == 2
+    assert word.drawn_at == BOOT + 1
+    word.close()
+    assert len(place.charges()) == 2
 
 
 @pytest.mark.parametrize('step', ['reserve', 'charge', 'begin'])
