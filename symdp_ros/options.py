@@ -343,6 +343,11 @@ ACCOUNTING = Option('accounting', str, 'pure',
                     'privacy, an ε that holds except with the chance delta',
                     choices=('pure', 'zcdp'))
 DELTA = Option('delta', float, 0.0, 'with accounting: zcdp, δ, such as 1e-6', least=0, most=0.01)
+RENEW = Option('renew', float, 0.0,
+               'with ledger_file, time after which a live word is over, and another one, charged '
+               'again, goes on from it: the ledger so counts what is seen every day, and once the '
+               'budget is spent nothing more is published; 0: never', least=0, most=1e5,
+               unit='hours')
 STORED_ACCOUNTING = replace(ACCOUNTING, default='',
                             meaning='with --set-budget: how releases add up. pure: the sum of '
                             'their ε; zcdp: an ε that holds except with the chance delta; if not '
@@ -452,7 +457,7 @@ PARAMETERS = {
         replace(LEDGER_FILE, default='',
                 meaning='ledger that every word is charged to; if not set: none'),
         replace(SUBJECT, default='', meaning='with ledger_file: whose regions these are'),
-        SUBJECT_BUDGET, ACCOUNTING, DELTA, OUTPUT_DOMAIN, AUTOSTART, PARAMETER_SERVICES),
+        SUBJECT_BUDGET, ACCOUNTING, DELTA, RENEW, OUTPUT_DOMAIN, AUTOSTART, PARAMETER_SERVICES),
     'log_release': (
         *CHAIN, *PRIVACY, ZONES_FILE, *LOG_MECHANISM, *MESSAGES, UNKNOWN_SYMBOL,
         NODE_ALLOW_UNKNOWN, LOG_DIR, RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET,

@@ -195,7 +195,7 @@ class _Reader(YamlReader):
                 raise self._at(line, f'{name} has no {option.name}, and neither have the '
                                f'defaults: {option.description}')
         if not values.get('ledger_file'):
-            for key in ('subject', 'subject_budget'):
+            for key in ('subject', 'subject_budget', 'renew'):
                 if values.get(key):
                     raise self._at(line, f'{name} has a {key}, which needs a ledger_file')
         return Robot(

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.ledger.units import Loss
 from symdp_ros.settings import settings_of
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
     from symdp_ros.ledger.ledger import Ledger
+
+_SHORTEST = 1e-4  # hours, of a live word
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class Charging:
     :param subject_budget: the same for the subject; the ledger stores it. 0.0: the stored one.
     :param accounting: 'pure' or 'zcdp': how releases add up; '': as is stored.
     :param delta: δ of 'zcdp'; else 0.0.
+    :param renew: hours after which a live word is over; 0.0: never.
+    :raises ConfigurationError: that is too short.
     """
 
     subject: str = ''
@@ -31,6 +36,12 @@ class Charging:
     subject_budget: float = 0.0
     accounting: str = ''
     delta: float = 0.0
+    renew: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (self.renew == 0 or _SHORTEST <= self.renew):
+            raise ConfigurationError(f'renew is {self.renew:g} hours: it must be 0, or at least '
+                                     f'{_SHORTEST:g}', setting='renew')
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> 'Charging':
@@ -39,8 +50,8 @@ class Charging:
 
     @property
     def is_limited(self) -> bool:
-        """Return whether a budget or an accounting is given, which only a ledger can keep."""
-        return bool(self.budget or self.subject_budget or self.delta
+        """Return whether a budget, an accounting or `renew` is given, which needs a ledger."""
+        return bool(self.budget or self.subject_budget or self.delta or self.renew
                     or self.accounting not in ('', 'pure'))
 
     def keep_in(self, ledger: 'Ledger') -> None:

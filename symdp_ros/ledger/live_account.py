@@ -9,6 +9,7 @@ from symdp_ros.errors import printable
 from symdp_ros.ledger.charging import Charging, loss_of
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.subjects import look_alike_text
+from symdp_ros.ledger.units import Loss
 from symdp_ros.words.live_word import LiveWord
 from symdp_ros.words.sampling_settings import SamplingSettings
 
@@ -47,10 +48,17 @@ class LiveAccount:
                 for charge in self.ledger.charges()):
             return False
         self.ledger.charge(
-            self.subject, loss_of(word.mechanism.privacy, self._sampling, 'symbols'),
+            self.subject, self._loss(word),
             settings=word.settings.hex(), content=word.name,
             subject_budget=self._charging.subject_budget, description=json.dumps(word.described))
         return True
+
+    def bounds(self, word: LiveWord) -> str:
+        """Return what the ε of a word is for, such as 'any one visit of 30 s'."""
+        return self._loss(word).bounds
+
+    def _loss(self, word: LiveWord) -> Loss:
+        return loss_of(word.mechanism.privacy, self._sampling, 'symbols')
 
     def close(self) -> None:
         """Close the ledger."""

@@ -116,6 +116,13 @@ class Loss:
         """Return ε/min(k', n), or all of ε where it cannot be divided."""
         return self.epsilon if self.whole else self.epsilon / self.most_changes
 
+    @property
+    def bounds(self) -> str:
+        """Return what its ε is for, as people say it: 'any one visit of 30 s'."""
+        if self.seconds is not None:
+            return f'any one visit of {as_text(self.seconds)} s'
+        return 'any one symbol' if self.adjacency == 1 else f'any {self.adjacency} symbols'
+
     @cached_property
     def concentrated(self) -> Concentrated:
         """Return its ρ, for any number of steps."""

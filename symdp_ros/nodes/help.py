@@ -29,7 +29,7 @@ _SECTIONS = (
     ('logs', ('log_dir', 'release_dir', 'topic', 'stamp_key', 'symbol_key', 'allow_unknown',
               'format', 'keep_names', 'keep', 'keep_anyway', 'coarse_stamps')),
     ('restarts and budgets', ('state_file', 'ledger_file', 'subject', 'budget', 'subject_budget',
-                              'accounting', 'delta')),
+                              'accounting', 'delta', 'renew')),
     ('what comes in', ('input', 'message_type', 'field', 'where', 'symbol_map', 'no_region',
                        'unknown_symbol', 'regions_file', 'hysteresis', 'max_distance',
                        'level_field', 'map_frame', 'base_frame', 'input_timeout')),

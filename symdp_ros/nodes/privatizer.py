@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 import os
 from pathlib import Path
+from time import time_ns
 from typing import Any, TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
@@ -41,7 +42,7 @@ from symdp_ros.ros.process.spinning import run
 from symdp_ros.words.live_memory import LiveMemories
 from symdp_ros.words.live_sampling import (EveryChange, EveryMessage, EveryPeriod, nobody_draws,
                                            nobody_goes_on, steady_clock_name)
-from symdp_ros.words.live_word import LiveWord, Start
+from symdp_ros.words.live_word import HOUR, LiveWord, Start
 from symdp_ros.words.rules import LIVE_UNKNOWN_SYMBOL
 from symdp_ros.words.visit_rule import settled
 
@@ -113,6 +114,7 @@ class Privatizer(ManagedNode):
         self._word = self._sampling = None  # kept over a cleanup
         self._input = self._outputs = self._diagnostics = self._zones = None
         self._outer_node = self._subscription = self._ticks = self._remaining = None
+        self._renewals = None
 
     def prepare(self) -> 'tuple[LiveChoice, Locator | None, OfMap]':
         """Read the map, choose what draws, and make it; find out where the regions are."""
@@ -170,7 +172,12 @@ class Privatizer(ManagedNode):
             shared=source.shared, warnings=source.warnings)
 
     def activate(self):
-        start, now = self._word.begin(), self._live_clock.now().nanoseconds
+        now = self._live_clock.now().nanoseconds
+        start = self._word.begin(now)
+        ticks = SimulatedTicks if self._simulated() else SteadyTicks
+        if self.settings['renew']:  # before the ticks of symbols: of one instant, it comes first
+            self._renewals = ticks(self, self._live_clock, self._word.renew(now),
+                                   self._word.renew)
         first_tick = self._sampling.start(start, now, self._word.drawn_at)
         is_last = self._word.mechanism.stride == 1  # else others came after it, without a draw
         if start is Start.AFTER_RESTART and self._word.last is not None and is_last:
@@ -178,8 +185,7 @@ class Privatizer(ManagedNode):
             self._outputs.publish(self._word.last, self._word.posterior)
             self._publish_zone()
         if first_tick is not None:
-            self._ticks = (SimulatedTicks if self._simulated() else SteadyTicks)(
-                self, self._live_clock, first_tick, self._tick)
+            self._ticks = ticks(self, self._live_clock, first_tick, self._tick)
         if self._input.message_type is not None:
             self._subscription = AdaptiveSubscription(
                 self, self._input.message_type, self._input.name,
@@ -216,9 +222,10 @@ class Privatizer(ManagedNode):
         if self._diagnostics is not None and self._diagnostics.active:
             self._diagnostics.deactivate()
             self.get_logger().info('inactive')
-        if self._ticks is not None:
-            self._ticks.destroy()
-            self._ticks = None
+        for ticks in (self._ticks, self._renewals):
+            if ticks is not None:
+                ticks.destroy()
+        self._ticks = self._renewals = None
 
     def cleanup(self):
         if self._diagnostics is not None:
@@ -320,8 +327,8 @@ class Privatizer(ManagedNode):
         path, charging = self.settings['ledger_file'], Charging.of(self.settings)
         if not path:
             if charging.subject or charging.is_limited:
-                raise ConfigurationError('subject, subject_budget, accounting and delta need a '
-                                         'ledger_file')
+                raise ConfigurationError('subject, subject_budget, accounting, delta and renew '
+                                         'need a ledger_file')
             return None
         if not charging.subject:
             raise ConfigurationError('ledger_file needs a subject: name whose regions these are')
@@ -365,11 +372,16 @@ class Privatizer(ManagedNode):
                 topics=f'{read} and {published} ({domains})',
                 clock='simulated time' if self._simulated() else steady_clock_name(),
                 state_file=self._state_file(),
-                account=account, former=former, logger=self.get_logger())
+                account=account, renew=round(self.settings['renew'] * HOUR),
+                calendar=self._calendar(), former=former, logger=self.get_logger())
         except SymdpError:
             if account is not None:
                 account.close()
             raise
+
+    def _calendar(self):
+        """Return what makes times of the live clock times that hold after the next boot, too."""
+        return 0 if self._simulated() else time_ns() - self._live_clock.now().nanoseconds
 
     def _simulated(self):
         return self.get_clock().ros_time_is_active

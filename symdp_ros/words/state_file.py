@@ -18,9 +18,11 @@ number is the word that runs. All numbers are little-endian.
     32  digest of the settings under which the word runs
     16  name of the word: random; the ledger knows its charge by this name
      8  name of the process that wrote the slot: random
-     8  the clock of the time below
+     8  the clock of the time when the last symbol was drawn
+     8  when the word began, in nanoseconds of a clock that goes on while the machine is off; −1:
+        not kept
      8  number of the slot: one more than that of the other one
-     8  when the last symbol was drawn, in nanoseconds of that clock; −1: not kept
+     8  when the last symbol was drawn, in nanoseconds; −1: not kept
      4  position of the last private symbol in the chain's states; 2³² − 1: none yet
      8  length of the state
      …  the state: all that the next draws depend on (`OnlineMechanism.state`)
@@ -52,10 +54,11 @@ from zlib import crc32
 from symdp_ros.errors import raising, StateFileError
 
 _KIND = b'symdp_ros word '
-_MAGIC = _KIND + b'4'
+_MAGIC = _KIND + b'5'
 _FRONT = Struct('<16sQ32s16s')
-_SLOT = Struct('<32s16s8s8sQqIQ')
+_SLOT = Struct('<32s16s8s8sqQqIQ')
 _CHANGES = Struct('<QqIQ')  # the part of a slot that changes with every symbol
+_BEGUN_AT = Struct('<q')
 _CHECKSUM = Struct('<I')
 _FIRST_SLOT = _FRONT.size + _CHECKSUM.size
 _ROOM, _MOST_ROOM = 1024, 2**40
@@ -73,6 +76,7 @@ class StoredWord(NamedTuple):
     state: bytes           #: of what draws it
     position: int | None   #: of its last private symbol; None: it has none yet
     drawn_at: int          #: when its last symbol was drawn; −1: not kept, or by another clock
+    begun_at: int | None   #: when it began; None: not kept
 
 
 class StateFile:
@@ -134,13 +138,17 @@ class StateFile:
                 os.close(folder)
 
     def begin(self, name: bytes, state: bytes, position: int | None = None,
-              drawn_at: int = _NOT_KEPT) -> None:
+              drawn_at: int = _NOT_KEPT, begun_at: int | None = None) -> None:
         """
         Begin a word, or carry one on, durably; needed before `store`.
 
+        :param begun_at: when it began, in nanoseconds of a clock that outlives the machine's
+            starts; None: not kept.
         :raises StateFileError: the file cannot be written.
         """
-        self._start = b''.join((self._settings, name, self._process, self._clock))
+        self._start = b''.join((
+            self._settings, name, self._process, self._clock,
+            _BEGUN_AT.pack(_NOT_KEPT if begun_at is None else begun_at)))
         self._start_checksum = crc32(self._start)
         with self._writing():
             if not self._has_front:
@@ -270,7 +278,8 @@ class StateFile:
             return 'a damaged word'
         self.stored = StoredWord(
             word.name, word.state, None if word.position == _NOTHING else word.position,
-            word.drawn_at if word.clock == self._clock else _NOT_KEPT)
+            word.drawn_at if word.clock == self._clock else _NOT_KEPT,
+            None if word.begun_at == _NOT_KEPT else word.begun_at)
         return 'a word to carry on'
 
 
@@ -281,6 +290,7 @@ class _Slot(NamedTuple):
     name: bytes
     process: bytes
     clock: bytes
+    begun_at: int
     number: int
     drawn_at: int
     position: int

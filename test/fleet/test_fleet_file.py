@@ -176,6 +176,7 @@ def test_qos_overrides_are_parameters_too(tmp_path):
     (DEFAULTS + 'robots: {1: }', 2, "'1' cannot be the name of a robot"),
     (DEFAULTS + 'robots:\n  a:\n  a:\n', 4, "'a' is listed twice"),
     (DEFAULTS + 'robots: {a: {subject: me}}', 2, 'a has a subject, which needs a ledger_file'),
+    (DEFAULTS + 'robots: {a: {renew: 24}}', 2, 'a has a renew, which needs a ledger_file'),
     (DEFAULTS + 'subject_budget: 1\nrobots: {a: }', 3, 'a has a subject_budget, which needs'),
     (DEFAULTS + 'fleet_domain: 5\nrobots:\n  a: {domain: 5}', 4, 'a is in the domain 5, where'),
     (DEFAULTS + 'robots:\n  a: {output_domain: 5, domain: 6}\n  b: {domain: 5}', 4,

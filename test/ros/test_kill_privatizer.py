@@ -77,8 +77,9 @@ def test_a_lost_message_is_no_forbidden_move():
 
 
 @pytest.mark.parametrize('how', [
-    {}, {'state_file': 'none'}, {'policy': 'adaptive', 'delay': 3}, {'state_file': 'named'}],
-    ids=['default', 'no_state_file', 'adaptive', 'state_file'])
+    {}, {'state_file': 'none'}, {'policy': 'adaptive', 'delay': 3}, {'state_file': 'named'},
+    {'renew': 0.0005}],
+    ids=['default', 'no_state_file', 'adaptive', 'state_file', 'renewed'])
 def test_kill_privatizer(world, ring, tmp_path, how):
     keeps_state, seed = how.get('state_file') != 'none', first_seed()
     if how.get('state_file') == 'named':
@@ -109,7 +110,7 @@ def test_kill_privatizer(world, ring, tmp_path, how):
         while time.monotonic() < until:
             send()
 
-    startup = 2.0  # seconds; measured below
+    startup, first = 2.0, time.time()  # seconds; the first is measured below
     for started in range(1, KILL_ROUNDS + 1):
         begin = time.monotonic()
         begins.append(time.time_ns())
@@ -133,6 +134,9 @@ def test_kill_privatizer(world, ring, tmp_path, how):
             # A word that was charged when its process was killed is not charged again. Where
             # nothing keeps it, every process may have charged one.
             words, most = words_of(lives), 1 if keeps_state else started
+            if 'renew' in how:  # what is renewed goes on, and looks like one word
+                most += int((time.time() - first) / (3600 * how['renew']))
+                assert words <= 1
             assert words <= len(charges) <= most, f'{words} words, {len(charges)} charges'
             if not keeps_state:
                 assert len(charges) >= len(lives)

@@ -65,6 +65,10 @@ def is_timed(parameters):
 def record(directory, word, parameters):
     """Run the node on a word; return all that could be seen of it besides its private word."""
     directory.mkdir()
+    once = list  # how often each line of the log is compared
+    if 'renew' in parameters:  # a line for each 0.36 s, as long as the run happens to last
+        once, parameters = dict.fromkeys, {
+            **parameters, 'ledger_file': directory / 'spent.ledger', 'subject': 'bird'}
     with world_in(directory) as world:
         seen = listen_to(world, TOPICS)
         statuses, private = world.diagnostics(), world.listen()
@@ -87,6 +91,8 @@ def record(directory, word, parameters):
             world.spin(0.02)
         due = len(word) - parameters.get('delay', 0)
         world.wait_until(lambda: len(private) >= due, 'the private word')
+        if 'renew' in parameters:
+            world.wait_until(lambda: run.log.count('charged with') > 2, 'three words')
         statuses.clear()
         world.wait_until(lambda: len(statuses) > 1, 'reports on the whole word')
         reported = values_of(statuses[-1])
@@ -105,13 +111,14 @@ def record(directory, word, parameters):
         # The node reports once a second, as long as the run happens to last.
         'reports': {without_times(text) for text in seen if text.startswith('/diagnostics')
                     and 'the node is not active' not in text},
-        'topics': sorted(without_times(text) for text in seen
-                         if not text.startswith('/diagnostics')),
+        'topics': sorted(once(without_directory(text, directory) for text in seen
+                              if not text.startswith('/diagnostics'))),
         'published': published,
         'symbols': len(private),
-        'log': without_times(run.log),
+        'log': '\n'.join(once(without_directory(run.log, directory).splitlines())),
         'parameters': sorted(
-            f'{name} = {value}' for name, value in zip(names, values, strict=True)),
+            without_directory(f'{name} = {value}', directory)
+            for name, value in zip(names, values, strict=True)),
         'graph': graph,
     }
 
@@ -233,6 +240,11 @@ def declares_only(event, names):
         parameter.name in names for parameter in event.new_parameters)
 
 
+def without_directory(text, directory):
+    """Blank times, and the folder of the run."""
+    return without_times(text).replace(str(directory), 'folder')
+
+
 def without_times(text):
     """
     Blank times, counts that run with the time, the folder, and callers that came too early.
@@ -254,12 +266,14 @@ def without_times(text):
     {'policy': 'adaptive', 'trust': 1.0, 'delay': 3, 'outputs': '[string, belief]'},
     {'sampling': 'period', 'period': 0.06, 'report_period': 0.02, 'delay': 1},
     {'protect': 0.05},  # a symbol every 0.06 s, a region every 0.02 s
+    {'protect': 0.05, 'renew': 0.0001},
+    pytest.param({'policy': 'adaptive', 'delay': 3, 'renew': 0.0001}, marks=pytest.mark.thorough),
     {'sampling': 'period', 'period': 0.02, 'zones_file': 'birds.zones.yaml'},
     # What goes out is made from the private region alone: test_outputs.
     pytest.param(POSES, marks=pytest.mark.thorough),
     {**POSES, 'sampling': 'period', 'period': 0.02},
-], ids=['paper', 'message', 'period', 'adaptive', 'two clocks', 'protect', 'zones', 'poses',
-        'poses period'])
+], ids=['paper', 'message', 'period', 'adaptive', 'two clocks', 'protect', 'renewed',
+        'renewed message', 'zones', 'poses', 'poses period'])
 def test_runs_on_different_words_look_alike(tmp_path, parameters):
     words = WORDS | ({'silent': SILENT} if is_timed(parameters) else {})
     (tmp_path / 'birds.chain.yaml').write_text(

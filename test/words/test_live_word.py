@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 import errno
 from fractions import Fraction
-from functools import cache
 import gc
 import os
 from pathlib import Path
@@ -22,6 +21,7 @@ import weakref
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule, RuleBasedStateMachine
+from live_words import CHAIN, LATE, LIKELY, LIVE, Place
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError, Chain, OnlineMechanism, Privacy, StateFileError
@@ -35,73 +35,7 @@ from symdp_ros.words.live_word import LiveWord, Start
 from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.state_file import StateFile
 
-CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
-LIKELY = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': ['b', 'c'], 'c': {'c': 0.5, 'a': 0.5}}, 'a')
-LIVE = MechanismSettings('live', policy='guided')
-LATE = MechanismSettings('live', policy='adaptive', delay=2)
 OTHER_CHAIN = Chain({'a': ['a', 'b', 'c'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
-
-
-class Log(list):
-    """A logger that keeps its lines."""
-
-    def info(self, line):
-        self.append(line)
-
-    warning = info
-
-
-@pytest.fixture
-def new_process(monkeypatch):
-    """Return a function after which what runs is another process."""
-    return lambda: monkeypatch.setattr(live_word, '_PROCESS', os.urandom(8))
-
-
-@pytest.fixture
-def place(tmp_path):
-    return Place(tmp_path)
-
-
-@cache
-def made(chain, epsilon, how):
-    return how.online(chain, Privacy(epsilon))
-
-
-class Place:
-    """A directory with a state file and a ledger, and the words that are made there."""
-
-    def __init__(self, directory, *, state_file=True, ledger=True, budget=0.0):
-        self.state_file = directory / 'word' if state_file else None
-        self.ledger_file = directory / 'ledger' if ledger else None
-        self.budget = budget
-        self.log = Log()
-
-    def word(self, chain=CHAIN, *, former=None, epsilon=1.0, sampling=SamplingSettings(),
-             how=LIVE, **given):
-        account = self.ledger_file and LiveAccount(
-            self.ledger_file, Charging('r1', subject_budget=self.budget))
-        mechanism = made(chain, epsilon, how).another()
-        described = how.described(chain, mechanism.privacy) | sampling.symbols()
-        try:
-            return LiveWord(mechanism, described=described, state_file=self.state_file,
-                            account=account, former=former, logger=self.log, **given)
-        except BaseException:
-            if account:
-                account.close()
-            raise
-
-    @contextmanager
-    def begun(self, **given):
-        """Give a word that has begun; close it at the end."""
-        word = self.word(**given)
-        word.begin()
-        yield word
-        word.close()
-
-    def charges(self):
-        """Return the names of the words that were charged."""
-        with Ledger(self.ledger_file) as ledger:
-            return [charge.content for charge in ledger.charges()]
 
 
 def fail(*_):
@@ -420,6 +354,7 @@ class Killed(BaseException):
 
 
 PERIOD = 1000
+RENEW = 5 * PERIOD
 LATCHED = 3  # messages that the publisher keeps
 KILLS = st.none() | st.tuples(st.sampled_from(['reserve', 'charge', 'begin']),
                               st.sampled_from(['before', 'after']))
@@ -431,7 +366,8 @@ class Node(RuleBasedStateMachine):
 
     Whatever the callers and the operator do: no occasion (message, stay, tick) is drawn twice in
     one charged word, nor in two words of one process; no word is drawn from that was not charged;
-    nothing is charged twice; no caller can make a word begin; what is published is feasible.
+    nothing is charged twice; no caller can make a word begin, but time can; what is published is
+    feasible, over every renewal.
     """
 
     def __init__(self):
@@ -443,6 +379,7 @@ class Node(RuleBasedStateMachine):
         self.chain, self.begun_chain = CHAIN, None
         self.word = self.sampling = self.tick_at = None
         self.drawn, self.published, self.last_time = set(), {}, -PERIOD
+        self.renew_at, self.names, self.first, self.over = None, set(), {}, None
         self.count = Counter()  # of the symbols of each word
         self.allowed = 1  # charges
         self.full, self.kill_at = False, None
@@ -463,6 +400,8 @@ class Node(RuleBasedStateMachine):
             if self.kill_at == (name, 'before'):
                 raise Killed
             result = call(*args, **given)
+            if name == 'begin' and self.over is not None and self.over != args[1]:
+                self.first[args[1]] = self.first.get(self.over, self.over)
             if self.kill_at == (name, 'after'):
                 raise Killed
             return result
@@ -471,9 +410,11 @@ class Node(RuleBasedStateMachine):
 
     @initialize(sampling=st.sampled_from(['message', 'change', 'period']), drop=st.booleans(),
                 files=st.sampled_from([(True, True), (True, True), (True, False), (False, True),
-                                       (False, False)]), how=st.sampled_from([LIVE, LATE]))
-    def set_up(self, sampling, drop, files, how):
+                                       (False, False)]), how=st.sampled_from([LIVE, LATE]),
+                renew=st.sampled_from([0, RENEW]))
+    def set_up(self, sampling, drop, files, how, renew):
         state_file, ledger = files
+        self.renew = renew if ledger else 0
         self.how = how
         self.kind, self.drop = sampling, drop and sampling != 'period'
         self.place = Place(Path(self.directory.name), state_file=state_file, ledger=ledger)
@@ -490,7 +431,7 @@ class Node(RuleBasedStateMachine):
     def start_process(self):
         self.patched.setattr(live_word, '_PROCESS', os.urandom(8))
         self.state, self.word, self.sampling, self.tick_at = 'unconfigured', None, None, None
-        self.kill_at = None
+        self.kill_at = self.renew_at = self.over = None
 
     def kill(self):
         if self.word is not None:
@@ -505,7 +446,8 @@ class Node(RuleBasedStateMachine):
             output = self.word.draw(region, now)
         except StateFileError:
             raise Killed from None
-        name = self.word.name
+        self.names.add(self.word.name)
+        name = self.first.get(self.word.name, self.word.name)  # of the words that go on
         if self.kind == 'period':
             assert now - self.last_time >= PERIOD, 'two draws less than a period apart'
             self.last_time = now
@@ -539,8 +481,33 @@ class Node(RuleBasedStateMachine):
     @rule(passed=st.integers(1, 3 * PERIOD))
     def pass_time(self, passed):
         self.now += passed
+        if self.renew_at is not None and self.now >= self.renew_at:
+            self.let_renew(None)
         if self.tick_at is not None and self.now >= self.tick_at:
             self.tick()
+
+    @precondition(lambda self: self.renew_at is not None)
+    @rule(kill_at=KILLS)
+    def let_renew(self, kill_at):
+        """Fire the timer, in time or not."""
+        self.kill_at = kill_at
+        try:
+            with self.renewing():
+                self.renew_at = self.now + self.word.renew(self.now)
+        except (Killed, StateFileError):
+            self.kill()
+        self.kill_at = None
+
+    @contextmanager
+    def renewing(self):
+        """Note which word goes on in which."""
+        former, published = self.word.name, self.word.last
+        self.over = former if self.word._start is not None else None
+        yield
+        if self.over and self.word.name != former:
+            self.first[self.word.name] = self.first.get(former, former)
+            assert self.word.last == published
+        self.over = None
 
     @precondition(lambda self: self.tick_at is not None)
     @rule()
@@ -556,7 +523,8 @@ class Node(RuleBasedStateMachine):
     def configure(self):
         former = self.word
         word = self.place.word(self.chain, former=former,
-                               sampling=SamplingSettings(self.kind), how=self.how)
+                               sampling=SamplingSettings(self.kind), how=self.how,
+                               renew=self.renew)
         self.word, self.chain_in_use, self.state = word, self.chain, 'inactive'
         if self.sampling is None:
             self.sampling = {
@@ -569,7 +537,8 @@ class Node(RuleBasedStateMachine):
     def activate(self, kill_at):
         self.kill_at = kill_at
         try:
-            start = self.word.begin()
+            with self.renewing():
+                start = self.word.begin(self.now)
         except StateFileError:
             return
         except Killed:
@@ -579,6 +548,7 @@ class Node(RuleBasedStateMachine):
             return
         finally:
             self.kill_at = None
+        self.renew_at = self.now + self.word.renew(self.now) if self.renew else None
         if start in (Start.NEW, Start.ANOTHER):
             assert self.chain_in_use is not self.begun_chain, 'a caller made a new word begin'
             self.begun_chain = self.chain_in_use
@@ -594,7 +564,7 @@ class Node(RuleBasedStateMachine):
     @precondition(lambda self: self.state == 'active')
     @rule()
     def deactivate(self):
-        self.state, self.tick_at = 'inactive', None
+        self.state, self.tick_at, self.renew_at = 'inactive', None, None
 
     @precondition(lambda self: self.state == 'inactive')
     @rule()
@@ -635,9 +605,10 @@ class Node(RuleBasedStateMachine):
         if not hasattr(self, 'place') or not self.place.ledger_file:
             return
         charged = self.place.charges()
-        assert len(charged) <= self.allowed, 'a caller had a word charged'
+        over = (self.now - 10) // self.renew if self.renew else 0
+        assert len(charged) <= self.allowed + over, 'a caller had a word charged'
         assert len(charged) == len(set(charged)), 'a word was charged twice'
-        assert set(self.published) <= set(charged), 'a word was not charged'
+        assert self.names <= set(charged), 'a word was not charged'
 
     @invariant()
     def what_is_published_is_feasible(self):

@@ -14,7 +14,7 @@ NAME, OTHER_NAME = b'the name of it..', b'another name....'
 NEW = 'no word', None
 STATE = b'what draws it'
 FRONT, SLOT = 76, 1024  # bytes
-RECORD = 96 + len(STATE)
+RECORD = 104 + len(STATE)
 
 
 @pytest.fixture
@@ -126,6 +126,18 @@ def test_the_time_of_the_last_symbol_is_known_by_the_same_clock(path, clock, dra
     file = StateFile(path, DIGEST, 10, clock=clock)
     assert file.stored.drawn_at == drawn_at
     file.close()
+
+
+def test_when_the_word_began_is_known_by_every_clock(path):
+    for begun_at in (-5, 0, 12_345_678_901_234_567, None):
+        file = StateFile(path, DIGEST, 10, clock='boot 1')
+        file.begin(NAME, STATE, begun_at=begun_at)
+        for position in (3, 4):
+            file.store(STATE, position)
+        file.close()
+        file = StateFile(path, DIGEST, 10, clock='boot 2')
+        assert file.stored.begun_at == begun_at
+        file.close()
 
 
 def damaged(path, place):
@@ -272,7 +284,7 @@ def test_a_file_that_ends_early_is_damaged_or_refused(path, length):
         assert opened(path) == ('a word to carry on', 3)
 
 
-@pytest.mark.parametrize('version', [b'1', b'2'])
+@pytest.mark.parametrize('version', [b'1', b'2', b'4'])
 def test_a_file_of_a_former_version_is_another_word(path, version):
     path.write_bytes(b'symdp_ros word ' + version + bytes(208))
     assert opened(path) == ('a word of another version', None)

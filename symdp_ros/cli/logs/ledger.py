@@ -160,7 +160,12 @@ def _print(ledger, entries, accounts, delta):
             console.print(account.repeated_text, soft_wrap=True)
         if account.spent():
             console.print(account.zcdp_text(delta), soft_wrap=True)
-        console.print(_table_of(ledger, of_subject.get(account.subject, [])))
+        own = of_subject.get(account.subject, [])
+        if bounds := dict.fromkeys(entry.loss.bounds for entry in own
+                                   if entry.kind == 'charge' and entry.log_id is None):
+            console.print(f'live: a row bounds {" or ".join(bounds)} in its word, however long '
+                          'that runs; two visits in it cost twice as much', soft_wrap=True)
+        console.print(_table_of(ledger, own))
         console.print()
     recoveries = [entry for entry in entries if entry.kind == 'recovery']
     if recoveries:
