@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Where live words are charged."""
+from dataclasses import replace
 import json
 from pathlib import Path
 from typing import Any
@@ -42,12 +43,13 @@ class LiveAccount:
         :param perhaps_charged: whether the word may have been charged already.
         :raises BudgetError, LedgerError: it is not charged.
         """
-        if perhaps_charged and any(
-                (charge.subject, charge.log_id, charge.content) == (self.subject, None, word.name)
-                for charge in self.ledger.charges()):
+        if perhaps_charged and self.ledger.charges(
+                subject=self.subject, log_id=None, content=word.name):
             return False
+        mechanism = word.mechanism
         self.ledger.charge(
-            self.subject, loss_of(word.mechanism.privacy, self._sampling, 'symbols'),
+            self.subject, replace(loss_of(mechanism.privacy, self._sampling, 'symbols'),
+                                  values=mechanism.response_values),
             settings=word.settings.hex(), content=word.name,
             subject_budget=self._charging.subject_budget, description=json.dumps(word.described))
         return True
