@@ -479,3 +479,25 @@ def test_the_command_line(path, capsys):
     rows = json.loads(capsys.readouterr().out)
     assert [(row['epsilon'], row['adjacency'], row['cost']) for row in rows] == [
         ('1', 1, '1'), ('1', 1, '1'), ('1', 3, '1/3')]
+
+
+def test_of_many_subjects_a_summary_is_printed(tmp_path, capsys):
+    path, names = tmp_path / 'a.ledger', [f'r{i}' for i in range(21)]
+    with Ledger(path) as ledger:
+        ledger.keep_budgets(names[:15], 4.0)
+        for i, name in enumerate(names):
+            ledger.charge(name, loss(4 if name == 'r20' else i % 4), log_id=f'log {i}',
+                          settings='s', description='{}')
+    assert main(['ledger', str(path)]) == 0
+    out = capsys.readouterr().out
+    assert '21 subjects, of which 15 have a budget. The most that one has spent: r20 has' in out
+    listed = [line.split()[0] for line in out.splitlines() if 'changes of up to' in line]
+    assert listed[1:4] == ['r11', 'r3', 'r7'] and len(listed) == 11 and 'log 3' not in out
+    assert 'verified; charges: 21' in out
+    assert main(['ledger', str(path), '--subject', 'r3']) == 0
+    out = capsys.readouterr().out
+    assert 'log 3' in out and 'log 4' not in out and 'r3 has spent' in out
+    assert main(['ledger', str(path), '--subject', 'r3', '--export', 'json']) == 0
+    assert [row['subject'] for row in json.loads(capsys.readouterr().out)] == ['r3']
+    assert main(['ledger', str(path), '--subject', 'r99']) == 1
+    assert 'knows no subject' in capsys.readouterr().err
