@@ -11,14 +11,14 @@ import sys
 from time import perf_counter
 import traceback
 
-from bench import batch, offline, online, parquet, peers, processes
+from bench import batch, ledger, offline, online, parquet, peers, processes
 from bench.goals import GOALS
 from bench.measure import Effort, NotMeasured, Row
 from bench.scaling import curves
 from symdp_ros.core.offline.passes import loops
 
 ROWS = (*online.ROWS, *peers.ROWS, *offline.ROWS, *batch.ROWS, *parquet.ROWS,
-        *processes.ROWS)
+        *ledger.ROWS, *processes.ROWS)
 
 _LIBRARIES = ('numpy', 'scipy', 'numba', 'pyarrow', 'cryptography', 'opendp', 'diffprivlib',
               'dynamax', 'jax', 'pynini', 'rclpy')

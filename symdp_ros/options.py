@@ -359,6 +359,7 @@ EXPORT = Option('export', str, '', 'print every charge in this format instead; w
                 'every subject', choices=('csv', 'json'))
 REMAINING = Option('remaining', bool, False,
                    'print what each subject has left of its subject_budget instead')
+SUBJECT_SHOWN = Option('subject', str, '', 'show the charges of this subject alone')
 VERIFY = Option('verify', str, '',
                 'say instead whose and which charge a release was made for, and with which '
                 'settings; exit status 1 if it is none of this ledger, or was changed',

@@ -7,26 +7,58 @@ M is ρ-zCDP when D_α(M(w) ‖ M(w')) ≤ ρ·α for all adjacent words and all
 divergence (Bun & Steinke 2016, arXiv 1605.02065, Definition 1.1). ρ adds over releases, later ones
 may depend on earlier outputs, and what is computed from outputs alone costs nothing (Lemma 2.3).
 
-**Lemma** (bounded range: Dong, Durfee & Rogers 2020; Cesar & Rogers 2021, arXiv 2004.07223). Let
-f(o) = ln P[o|w] − ln P[o|w'] lie in an interval of length η for all o. Then D_α ≤ α·η²/8.
+**Lemma 1** (bounded range: Dong, Durfee & Rogers 2020; Cesar & Rogers 2021, arXiv 2004.07223).
+Let f(o) = ln P[o|w] − ln P[o|w'] lie in an interval of length η for all o. Then D_α ≤ α·η²/8.
 
 *Proof.* Let ψ(s) = ln E[e^{s·f(o)}], o drawn for w'. ψ(0) = 0; ψ(1) = 0, as E[e^f] = Σ P[o|w] = 1.
 So ψ(α) = α·(α−1)·ψ''(ξ)/2 for some ξ in (0, α) (the remainder of interpolation). ψ''(ξ) is the
 variance of f under a tilted law, at most η²/4 (Popoviciu). D_α = ψ(α)/(α−1) ≤ α·η²/8. ∎
+
+A *response* on m values gives its own value the probability e^y/(e^y+m−1), and each other one
+1/(e^y+m−1). Let ρ_m(y) be the least ρ for two of its values: the supremum of D_α/α over α > 1.
+
+**Lemma 2.** ρ_m(y) is as follows. With v = (α−½)², c = (m−2)·e^{−y/2} and
+h(v) = ln(2·cosh(y·√v)+c), D_α/α is the slope of h between ¼ and v. h is convex up to some v* ≥ 0
+and concave after it. So if ¼ ≥ v*, ρ_m(y) is h'(¼), which is the divergence of Kullback and
+Leibler, α → 1: y·(e^y−1)/(e^y+m−1). Else it is h'(v) at the one v > v* where this is the slope
+between ¼ and v.
+
+*Proof.* For o drawn for one value, f is y, −y or 0, so E[e^{αf}] =
+(e^{αy}+e^{(1−α)y}+m−2) / (e^y+m−1) =
+(2·cosh(y·√v)+c) / (2·cosh(y/2)+c), and D_α/α is its logarithm over α·(α−1) = v−¼.
+With t = y·√v, h' = y²·sinh t / (t·(2·cosh t+c)). Its derivative in t has the sign of
+c·(t·cosh t−sinh t) + 2t − sinh 2t = Σ_{i ≥ 1} (2i·c−2·4^i)·t^{2i+1}/(2i+1)!. As i/4^i falls, these coefficients change their
+sign at most once, from + to −, and so does the sum, by Descartes. Where h is concave, the slope
+between ¼ and v falls with v; else it grows until it meets the falling h', and falls from there. ∎
+
+So ρ_2(y) = y·tanh(y/2), as c = 0 gives v* = 0. ρ_m(y) falls with m, since a larger c lowers every
+slope, and grows with y: a response at a smaller y is one at y, mixed with a uniform draw.
+
+**Lemma 3.** ρ_2(y) is the least ρ for all that is y-private: f in [−y, y].
+
+*Proof.* Whatever is y-private for two words is a response on two values, of whose answer the
+output is drawn (Kairouz, Oh & Viswanath 2015, arXiv 1311.0776). For two words with P and P':
+e^y·P−P' and e^y·P'−P are at least 0, and sum up to e^y−1. Over it, they are the two laws of the output; the
+response chooses the first for w with probability e^y/(e^y+1). Drawing from its answer raises no
+D_α, and the response is y-private itself. ∎
 
 With x = ε/k, for words that differ in j symbols (j is not k: ρ never converts linearly):
 
 * 'range': P[o|w] = h(o)·R^{matches(w, o)}/Z(w), 2·ln R ≤ x (`core.offline.backward`). matches
   changes by at most j, h(o) not at all, and Z(w)/Z(w') is one number for all o: f lies in an
   interval of length 2j·ln R. Rounding adds at most 4.02·n·(N+2)·2⁻⁵³ to it (the factors in (2) and
-  (3) there, for two words), which is less than what R leaves of x: η ≤ j·x. ρ = (j·x)²/8.
+  (3) there, for two words), which is less than what R leaves of x: η ≤ j·x. ρ = (j·x)²/8, or
+  ρ_2(j·x) where that is less: 0 lies in the interval, as no law is larger everywhere.
 * 'symbols': each o_t is drawn given o_1…o_{t−1} and w_t alone, and two symbols in place of w_t
-  change no probability by more than e^{±x} (`core.online`): f lies in [−x, x], η = 2x, and each of
-  the j changed symbols costs x²/2; the others cost 0. They add up as releases do: ρ = j·x²/2.
-  This is live and causal, and the exponent ε/k where all words are feasible, whose
-  positions are independent.
-* 'pure': whatever is e^{j·x}-private: f in [−j·x, j·x], ρ = (j·x)²/2. Permute-and-flip, learned
-  chains, and releases of which nothing else is known.
+  change no probability by more than e^{±x} (`core.online`): each of the j changed symbols costs
+  ρ_2(x); the others cost 0. They add up as releases do: ρ = j·ρ_2(x). This is live and causal, and
+  the exponent ε/k where all words are feasible, whose positions are independent. Where each o_t is
+  a response on at least m values (`core.online.response`), ρ = j·ρ_m(x): an unknown symbol has
+  the mean of all its laws, and D_α is convex in its second and quasi-convex in its first argument.
+* 'pure': whatever is e^{j·x}-private: ρ = ρ_2(j·x). Permute-and-flip, learned chains, and releases
+  of which nothing else is known.
+
+Charges of before (rule 1) keep what they were charged: x²/2 in place of ρ_2(x), and (j·x)²/8.
 
 From ρ to (ε, δ): for every α > 1 (Canonne, Kamath & Steinke 2020, arXiv 2004.00010, Corollary 13),
 
@@ -42,7 +74,6 @@ sum B. After other outputs ρ is at most the largest for which (1) is B, as for 
 this ρ (Feldman & Zrnic 2021, arXiv 2008.11193): P[S \ A] ≤ e^B·P'[S \ A] + δ. Both together are
 e^B·P'[S] + δ. ∎
 """
-from dataclasses import dataclass
 from decimal import Context, Decimal, ROUND_CEILING
 from fractions import Fraction
 from functools import lru_cache
@@ -50,9 +81,15 @@ from functools import lru_cache
 import numpy as np
 
 BOUNDS = ('range', 'symbols', 'pure')
+#: By which the ρ of a new charge is counted.
+RULE = 2
 
 _EXACT = Context(prec=60)
-_SLACK = Decimal('1e-30')  # far above the rounding of (1), relative and absolute
+_SEARCH = Context(prec=120)
+_HALVINGS = 120            # of less than 2⁸
+_LARGEST = 500             # y, above which ρ_m(y) counts as y
+_FINEST = 10**30           # the denominator of ρ_m(y)
+_SLACK = Decimal('1e-30')  # far above the rounding of (1) and of ρ_m(y), relative and absolute
 _UNIT = 10**6              # ε is rounded up to a multiple of 1/10⁶
 _STEPS = 128               # α − 1 = 2^{i/128}, so that ε is at most 10⁻⁵ of it too large
 _FIRST, _LAST = -40 * _STEPS, 60 * _STEPS
@@ -62,43 +99,81 @@ _LOGS = -np.log1p(1 / _LESS)                            # ln(1 − 1/α)
 _LOG_ALPHAS = np.log1p(_LESS)
 
 
-@dataclass(frozen=True)
-class Concentrated:
+def rho_of(bound: str, per_symbol: Fraction, symbols: int, values: int = 2,
+           rule: int = RULE) -> Fraction:
     """
-    The ρ of releases, for any number j of changed symbols: linear·j + quadratic·j².
+    Return the ρ of a release, for words that differ in some symbols.
 
-    Sums are exact.
+    :param bound: of `BOUNDS` (see the module).
+    :param per_symbol: x = ε/k.
+    :param symbols: j ≥ 0.
+    :param values: m ≥ 2, with 'symbols': each symbol is a response on at least so many values.
+    :param rule: by which it is counted: `RULE`, or 1 (see the module).
     """
+    loss = per_symbol if bound == 'symbols' else per_symbol * symbols
+    rho = loss**2 / (8 if bound == 'range' else 2)
+    if rule != 1:
+        rho = min(rho, response_rho(loss, values if bound == 'symbols' else 2))
+    return rho * symbols if bound == 'symbols' else rho
 
-    linear: Fraction = Fraction(0)
-    quadratic: Fraction = Fraction(0)
 
-    @classmethod
-    def of(cls, bound: str, per_symbol: Fraction, times: int = 1) -> 'Concentrated':
-        """
-        Return the ρ of some releases that are alike.
+@lru_cache(maxsize=10_000)
+def response_rho(loss: Fraction, values: int = 2) -> Fraction:
+    """
+    Return ρ_m(y) of lemma 2, rounded up.
 
-        :param bound: of `BOUNDS` (see the module).
-        :param per_symbol: x = ε/k of each.
-        :param times: how many they are.
-        """
-        squared = times * per_symbol**2
-        if bound == 'symbols':
-            return cls(linear=squared / 2)
-        return cls(quadratic=squared / (8 if bound == 'range' else 2))
+    Where the search ends, t is off by less than 10⁻³⁰, and h' by no greater share: the derivative
+    of its logarithm, coth t − 1/t − 2·sinh t/(2·cosh t+c), lies in (−1, 1).
 
-    def __add__(self, other: 'Concentrated') -> 'Concentrated':
-        return Concentrated(self.linear + other.linear, self.quadratic + other.quadratic)
+    :param loss: y ≥ 0.
+    :param values: m ≥ 2.
+    """
+    if loss > _LARGEST:  # ρ_m(y) ≤ y, as D_α ≤ y
+        return loss
+    if loss == 0:
+        return Fraction(0)
+    c = _SEARCH
+    y = c.divide(Decimal(loss.numerator), Decimal(loss.denominator))
+    start = c.divide(y, 2)
+    if values == 2:
+        rho = _slope(y, Decimal(0), start)
+    else:
+        rest = c.multiply(Decimal(values - 2), c.exp(c.minus(start)))
+        least, greatest = start, c.add(start, 1)
+        while not _is_beyond(y, rest, greatest):
+            greatest = c.multiply(greatest, 2)
+        for _ in range(_HALVINGS):
+            middle = c.divide(c.add(least, greatest), 2)
+            if _is_beyond(y, rest, middle):
+                greatest = middle
+            else:
+                least = middle
+        rho = _slope(y, rest, least)
+    above = c.multiply(c.multiply(rho, 1 + _SLACK), _FINEST).to_integral_value(ROUND_CEILING)
+    return Fraction(int(above), _FINEST)
 
-    @lru_cache(maxsize=10_000)  # of many robots, most spend alike
-    def repeated(self, times: int) -> 'Concentrated':
-        """Return the same where the words differ in so many times as many symbols."""
-        return Concentrated(self.linear * times, self.quadratic * times**2)
 
-    @lru_cache(maxsize=10_000)
-    def rho(self, symbols: int) -> Fraction:
-        """Return ρ for words that differ in this many symbols."""
-        return self.linear * symbols + self.quadratic * symbols**2
+def _slope(y: Decimal, rest: Decimal, t: Decimal) -> Decimal:
+    """Return h' at t = y·√v > 0."""
+    c, (cosh, sinh) = _SEARCH, _double_hyperbolic(t)
+    return c.divide(c.multiply(c.multiply(y, y), sinh),
+                    c.multiply(c.multiply(2, t), c.add(cosh, rest)))
+
+
+def _is_beyond(y: Decimal, rest: Decimal, t: Decimal) -> bool:
+    """Return whether h' at t > y/2 is less than the slope of h from v = ¼."""
+    c, start = _SEARCH, _SEARCH.divide(y, 2)
+    rise = c.ln(c.divide(c.add(_double_hyperbolic(t)[0], rest),
+                         c.add(_double_hyperbolic(start)[0], rest)))
+    run = c.divide(c.multiply(c.subtract(t, start), c.add(t, start)), c.multiply(y, y))
+    return c.multiply(_slope(y, rest, t), run) < rise
+
+
+def _double_hyperbolic(t: Decimal) -> tuple[Decimal, Decimal]:
+    """Return 2·cosh t and 2·sinh t."""
+    up = _SEARCH.exp(t)
+    down = _SEARCH.divide(1, up)
+    return _SEARCH.add(up, down), _SEARCH.subtract(up, down)
 
 
 @lru_cache(maxsize=1000)

@@ -20,6 +20,8 @@ class Law(Protocol):
 
     #: which of `core.accounting.BOUNDS` holds for it
     loss_bound: str
+    #: with the bound 'symbols': each symbol is a response on at least so many values
+    response_values: int = 2
     #: the online mechanism that draws, where one does
     online: Any = None
     #: the law of the signals that outputs are decoded from, where these are drawn

@@ -6,42 +6,40 @@ What each subject has spent: the sums of a ledger's entries.
 An entry is one row of the ledger. Most are charges; others set the budget or the unit of a
 subject, or add to what it has spent.
 """
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 import json
 from math import ceil
 import re
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 import zlib
 
-from symdp_ros.core.accounting import BOUNDS, Concentrated, epsilon_at
+from symdp_ros.core.accounting import BOUNDS, epsilon_at, RULE
 from symdp_ros.errors import BudgetError, LedgerError, printable
 from symdp_ros.ledger.overlap import most_at_once, Span
-from symdp_ros.ledger.units import (ANY_CHANGE, as_decimal, as_rounded_text, as_text, Loss,
-                                    MOST_DIGITS, Step, Unit)
+from symdp_ros.ledger.units import (as_decimal, as_rounded_text, as_text, Loss, MOST_DIGITS,
+                                    Unit)
 
 KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
 _NUMBER = rf'\d{{1,{MOST_DIGITS}}}'
 _AMOUNT = re.compile(rf'{_NUMBER}(\.{_NUMBER}|/(?!0+$){_NUMBER})?')
 
-_OF_RELEASE = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'length', 'logs', 'taken')
+_OF_RELEASE = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'length', 'values',
+               'zcdp_rule', 'logs', 'taken')
 
 _MOST_BITS = 3000  # of a denominator: far fewer digits than `_AMOUNT` has
 
 _FINEST = 10**30   # the largest denominator of a sum that is rounded up
 
-_Cost = TypeVar('_Cost', Fraction, Concentrated)
-_Sums = dict[Step, Fraction]  # sum of ε for each step
 _NOTHING = Fraction(0)
 #: δ at which ρ is shown where no other was chosen.
 SHOWN_DELTA = Fraction(1, 10**6)
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """
     One row of the ledger, as it is stored.
 
@@ -77,9 +75,12 @@ class Entry:
     seconds: str | None = None
     made: str = ''
     lengths: str = '[]'
-    content: bytes = field(default=b'', repr=False)
-    packed: bytes = field(default=b'', repr=False)
+    content: bytes = b''
+    packed: bytes = b''
     files: int = 0
+
+    def __repr__(self) -> str:  # without the released words
+        return f'Entry({self.number}, {self.kind!r}, {self.subject!r}, {self.log_id!r})'
 
     @property
     def words(self) -> tuple[tuple[str, ...], ...]:
@@ -134,29 +135,38 @@ class Entry:
 
     def is_sound(self) -> bool:
         """Return whether every column holds a valid value."""
-        texts = (self.subject, self.settings, self.description, self.sampling, self.made,
-                 self.lengths)
-        try:
-            return (all(isinstance(text, str) for text in texts) and self.kind in KINDS
-                    and (self.log_id is None or isinstance(self.log_id, str))
-                    and type(self.number) is type(self.adjacency) is type(self.files) is int
-                    and 0 <= self.files
-                    and (1 <= self.adjacency or self.kind not in ('charge', 'unit')
-                         or self.kind == 'unit' and self.seconds is not None)
-                    and isinstance(self.content, bytes) and isinstance(self.packed, bytes)
-                    and amount(self.epsilon) >= 0
-                    and (self.kind == 'charge' or self._amounts_are_sound())
-                    and (self.period is None or amount(self.period) > 0)
-                    and (self.seconds is None or amount(self.seconds) > 0
-                         and (self.period is not None or self.kind != 'charge')))
-        except LedgerError:
-            return False
+        number, kind, subject, log_id, settings, description, epsilon, adjacency, sampling, \
+            period, seconds, made, lengths, content, packed, files = self
+        return (type(subject) is type(settings) is type(description) is type(sampling)
+                is type(made) is type(lengths) is type(kind) is str
+                and (log_id is None or type(log_id) is str)
+                and type(number) is type(adjacency) is type(files) is int
+                and 0 <= files
+                and (1 <= adjacency or kind not in ('charge', 'unit')
+                     or kind == 'unit' and seconds is not None)
+                and type(content) is type(packed) is bytes
+                and type(epsilon) is str
+                and (period is None or type(period) is str)
+                and (seconds is None or type(seconds) is str)
+                and _are_sound(kind, epsilon, period, seconds,
+                               '' if kind == 'charge' else description))
 
-    def _amounts_are_sound(self) -> bool:
-        """Return whether the amounts of the description are; raise LedgerError if they are not."""
-        self.described_amount('rho')
-        delta = self.described_amount('delta')
-        return delta is None or 0 < delta < 1
+
+@lru_cache(maxsize=1000)  # most are alike
+def _are_sound(kind: str, epsilon: str, period: str | None, seconds: str | None,
+               description: str) -> bool:
+    """Return whether the amounts of an entry are sound; `description`: '' of a charge."""
+    try:
+        amount(epsilon)
+        described = _decoded(description)
+        amount_or_none(described.get('rho'))
+        delta = amount_or_none(described.get('delta'))
+        return (kind in KINDS and (delta is None or 0 < delta < 1)
+                and (period is None or amount(period) > 0)
+                and (seconds is None or amount(seconds) > 0
+                     and (period is not None or kind != 'charge')))
+    except LedgerError:
+        return False
 
 
 @dataclass(slots=True)
@@ -172,12 +182,9 @@ class Account:
     raised_rho: Fraction = Fraction(0)  # of the part of `raised` whose ρ is known
     raised_pure: Fraction = Fraction(0)  # the part of `raised` whose ρ is not known
     live_words: int = 0
-    _sums: _Sums = field(default_factory=dict, repr=False)
-    _logs: dict[str, _Sums] = field(default_factory=dict, repr=False)  # of each log id
-    _live: _Sums = field(default_factory=dict, repr=False)  # the largest ε/k' of one live word
-    _concentrated: dict[Step, Concentrated] = field(default_factory=dict, repr=False)
-    _repeated: _Sums = field(default_factory=dict, repr=False)  # of a change in every word
-    _repeated_concentrated: dict[Step, Concentrated] = field(default_factory=dict, repr=False)
+    _losses: dict[Loss, int] = field(default_factory=dict, repr=False)  # how many charges each
+    _logs: dict[str, list[Loss]] = field(default_factory=dict, repr=False)  # of each log id
+    _live: set[Loss] = field(default_factory=set, repr=False)  # of live words
     _released: set[str] = field(default_factory=set, repr=False)
     _routes: dict[str, int] = field(default_factory=dict, repr=False)  # of each archive
     _spans: dict[str, Span] = field(default_factory=dict, repr=False)  # of each log id, if known
@@ -210,28 +217,21 @@ class Account:
         """
         if self.unit is None:
             self.unit = loss.unit
-        step, cost, rho = self.unit.step(loss), loss.per_step, loss.concentrated
-        _add(self._sums, step, cost)
-        _add(self._concentrated, step, rho)
-        if log_id is None:
-            self.live_words += 1
-            self._live[step] = max(cost, self._live.get(step, cost))
-        elif log_id in logs:
-            self._released.add(log_id)
         if log_id is not None and loss.sampling == 'archive':
             self._routes[log_id] = loss.repeats * loss.routes
-        if loss.of_log is not None:
-            step, cost = ANY_CHANGE, loss.of_log
-            rho = Concentrated.of('pure', cost)
+        if loss.length is not None:
+            loss = self.unit.grouped(loss)
+        self._losses[loss] = self._losses.get(loss, 0) + 1
+        if log_id is None:
+            self.live_words += 1
+            self._live.add(loss)
+        elif log_id in logs:
+            self._released.add(log_id)
         for log, span in logs.items():
-            _add(self._logs.setdefault(log, {}), step, cost)
+            self._logs.setdefault(log, []).append(loss)
             if span is not None:
                 known = self._spans.get(log, span)
                 self._spans[log] = min(known[0], span[0]), max(known[1], span[1])
-        if loss.repeats > 1:
-            cost, rho = cost * loss.repeats, rho.repeated(loss.repeats)
-        _add(self._repeated, step, cost)
-        _add(self._repeated_concentrated, step, rho)
 
     def spent(self, log_id: str | None = None) -> Fraction:
         """
@@ -239,46 +239,50 @@ class Account:
 
         What was spent in addition to the charges may be of any log, and is counted for each.
         """
-        return _sum([self.raised, self._cost_of(
-            self._sums if log_id is None else self._logs.get(log_id, {}))])
+        return _sum([self.raised, self._sum(Unit.cost) if log_id is None else
+                     self._cost_of(log_id)])
 
-    def _cost_of(self, sums: _Sums) -> Fraction:
-        return _sum(self._costs(sums))
+    def _sum(self, cost: Callable[[Unit, Loss], Fraction]) -> Fraction:
+        """Return the sum over all charges; `cost`: a method of the unit."""
+        unit = self.unit or Unit()  # without one there are no charges
+        return _sum(count * cost(unit, loss) if count > 1 else cost(unit, loss)
+                    for loss, count in self._losses.items())
 
-    def _costs(self, sums: _Sums) -> list[Fraction]:
-        unit = self.unit or Unit()  # without one there are no sums
-        return [total * unit.steps(step) for step, total in sums.items()]
+    def _cost_of(self, log: str) -> Fraction:
+        unit = self.unit or Unit()
+        return _sum(map(unit.cost_in_log, self._logs.get(log, ())))
 
     @property
     def spent_by_one(self) -> Fraction:
         """Return the most that one log, in all its releases, or one live word has spent."""
-        return self.raised + max([*map(self._cost_of, self._logs.values()),
-                                  *self._costs(self._live)], default=Fraction(0))
+        unit = self.unit or Unit()
+        return self.raised + max([*map(self._cost_of, self._logs), *map(unit.cost, self._live)],
+                                 default=_NOTHING)
 
     @property
     def spent_at_once(self) -> Fraction:
         """Return the same of all logs together that one change may touch, by their stamps."""
-        costs = {log: self._cost_of(self._logs[log]) for log in self._spans}
+        costs = {log: self._cost_of(log) for log in self._spans}
         most, _ = most_at_once(self._spans, costs, self.unit.seconds if self.unit else None)
         return max(self.raised + most, self.spent_by_one)
 
     @property
     def spent_by_all(self) -> Fraction:
         """Return what the same change in every log, route and live word costs, as `counted`."""
-        spent = self.raised + self._cost_of(self._repeated)
+        spent = self.raised + self._sum(Unit.repeated_cost)
         return spent if self.delta is None else min(spent, epsilon_at(
-            self._rho(self._repeated_concentrated), self.delta))
+            self._raised_rho + self._sum(Unit.repeated_rho), self.delta))
 
     @property
     def rho(self) -> Fraction:
         """Return the ρ of zCDP of all releases, in the unit of the subject."""
-        return self._rho(self._concentrated)
+        return self._raised_rho + self._sum(Unit.rho)
 
-    def _rho(self, concentrated: Mapping[Step, Concentrated]) -> Fraction:
-        # What is known of additional spending is its ε alone: it may have been one release.
-        unit = self.unit or Unit()
-        return _sum([self.raised_rho, self.raised_pure**2 / 2 if self.raised_pure else _NOTHING,
-                     *(sums.rho(unit.steps(step)) for step, sums in concentrated.items())])
+    @property
+    def _raised_rho(self) -> Fraction:
+        # What is known of additional spending is its ε alone: it may have been one release. It
+        # is counted by rule 1 (`core.accounting`), which may be more: it says of no rule.
+        return self.raised_rho + self.raised_pure**2 / 2
 
     def epsilon_at(self, delta: Fraction) -> Fraction:
         """Return an ε so that all releases are (ε, δ)-private; at most the sum of their ε."""
@@ -294,10 +298,8 @@ class Account:
         spent = self.spent() + self.cost(loss)
         if self.delta is None:
             return spent
-        account = self if self.unit is not None else replace(self, unit=loss.unit)
-        after = loss.concentrated + self._concentrated.get(loss.step, Concentrated())
-        return min(spent, epsilon_at(account._rho(
-            self._concentrated | {loss.step: after}), self.delta))
+        rho = self.rho + (self.unit or loss.unit).rho(loss)
+        return min(spent, epsilon_at(rho, self.delta))
 
     @property
     def left(self) -> Fraction | None:
@@ -392,7 +394,9 @@ def _loss_of(epsilon: str, adjacency: int, sampling: str, period: str | None,
                 bound if bound in BOUNDS else 'pure', _count_of(described.get('routes')) or 1,
                 described.get('whole') is True and during is not None,
                 _count_of(described.get('repeats')) or 1, of_log,
-                _count_of(described.get('length')), _zones_of(described))
+                _count_of(described.get('length')), _zones_of(described),
+                max(_count_of(described.get('values')) or 2, 2),
+                RULE if described.get('zcdp_rule') == RULE else 1)
 
 
 def _sum(amounts: Iterable[Fraction]) -> Fraction:
@@ -401,10 +405,6 @@ def _sum(amounts: Iterable[Fraction]) -> Fraction:
     for each in amounts:
         total = total + each if total and each else total or each
     return total
-
-
-def _add(sums: dict[Step, _Cost], step: Step, cost: _Cost) -> None:
-    sums[step] = sums[step] + cost if step in sums else cost
 
 
 def _zones_of(described: Mapping[str, Any]) -> str | None:

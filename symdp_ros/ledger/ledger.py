@@ -100,8 +100,9 @@ class Ledger:
 
     def find_all(self, subjects: Iterable[str], log_id: str, settings: str) -> dict[str, Entry]:
         """Return the charges of some subjects for a log under some settings, where there are."""
+        subjects = list(subjects)
         with self._database.errors():
-            self._entries.catch_up()
+            self._entries.read(subjects)
             found = {subject: self._entries.charge_of(subject, log_id, settings)
                      for subject in subjects}
         return {subject: entry for subject, entry in found.items() if entry is not None}
@@ -110,13 +111,19 @@ class Ledger:
         """Return what a subject has spent, its budget and its unit; not to be changed."""
         with self._database.errors():
             self._entries.catch_up()
-        return self._entries.account(subject)
+            return self._entries.account(subject)
 
     def subjects(self) -> list[str]:
         """Return every subject that the ledger knows, sorted."""
         with self._database.errors():
             self._entries.catch_up()
-        return sorted(self._entries.accounts)
+            return self._entries.subjects()
+
+    def accounts(self) -> list[Account]:
+        """Return the account of every subject, by its name; not to be changed."""
+        with self._database.errors():
+            self._entries.catch_up()
+            return list(map(self._entries.account, self._entries.subjects()))
 
     def spent(self, subject: str, log_id: str | None = None) -> Fraction:
         """Return exactly what a subject, or one of its logs, has spent, in the subject's unit."""
@@ -154,18 +161,18 @@ class Ledger:
         if not named.is_given:
             return
         with self._database.errors():
-            self._entries.catch_up()
-        accounts = self._entries.account
-        if any(named.adds_to(accounts(subject)) for subject in subjects):
+            self._entries.read(subjects)
+            accounts = {subject: self._entries.account(subject) for subject in subjects}
+        if any(named.adds_to(account) for account in accounts.values()):
             with self._entries.writing():
                 self._entries.check_sound()
                 for subject in subjects:
-                    stored = accounts(subject)
+                    stored = self._entries.account(subject)
                     # Another process may have been faster.
                     if named.adds_to(stored) and not named.differs_from(stored):
                         self._entries.append(named.entry(stored))
         for subject in subjects:
-            named.check(accounts(subject), self._database.name)
+            named.check(self.account(subject), self._database.name)
 
     def set_budget(self, subject: str, budget: Fraction, accounting: str = '',
                    delta: float = 0.0) -> None:
@@ -228,6 +235,7 @@ class Ledger:
         """Return why a charge is refused, of those subjects of which one would be: `check`."""
         refused, most = {}, limit('budget', budget)
         with self._database.errors():
+            self._entries.read(list(losses))
             self._entries.check_sound()
             for subject, loss in losses.items():
                 try:
@@ -275,18 +283,33 @@ class Ledger:
         with self.charging(subject, budget=budget) as transaction:
             return transaction.charge(new, files)
 
-    def charges(self) -> list[Entry]:
-        """Return all charges in order."""
-        return [entry for entry in self.entries() if entry.kind == 'charge']
+    def charges(self, **values: object) -> list[Entry]:
+        """Return all charges in order; `values`: as of `entries`."""
+        return self.entries(kind='charge', **values)
 
-    def entries(self) -> list[Entry]:
-        """Return all entries in order; in a damaged ledger, those that can be read."""
+    def count_charges(self) -> int:
+        """Return how many charges there are."""
         with self._database.errors():
-            entries = [Entry(*row) for *row, _ in self._database.entries()]
+            [count] = self._database.execute(
+                "SELECT count(*) FROM charges WHERE kind = 'charge'").fetchone()
+        return int(count)
+
+    def entries(self, **values: object) -> list[Entry]:
+        """
+        Return all entries in order; in a damaged ledger, those that can be read.
+
+        :param values: what fields of these entries are, by name.
+        """
+        with self._database.errors():
+            entries = [Entry._make(row[:-1]) for row in self._database.entries(values=values)]
         return [entry for entry in entries if entry.is_sound()]
 
-    def problems(self) -> list[str]:
-        """Verify everything again; return one sentence for each problem."""
+    def problems(self, *, use_mark: bool = True) -> list[str]:
+        """
+        Verify everything again; return one sentence for each problem.
+
+        :param use_mark: False: of the ledger alone, not of its mark.
+        """
         with self._database.errors():
-            self._entries.forget()
-            return self._entries.problems()
+            self._entries.forget(verify_all=True)
+            return self._entries.problems(use_mark=use_mark)

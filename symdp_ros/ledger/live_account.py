@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Where live words are charged."""
+from dataclasses import replace
 import json
 from pathlib import Path
 from typing import Any
@@ -43,9 +44,8 @@ class LiveAccount:
         :param perhaps_charged: whether the word may have been charged already.
         :raises BudgetError, LedgerError: it is not charged.
         """
-        if perhaps_charged and any(
-                (charge.subject, charge.log_id, charge.content) == (self.subject, None, word.name)
-                for charge in self.ledger.charges()):
+        if perhaps_charged and self.ledger.charges(
+                subject=self.subject, log_id=None, content=word.name):
             return False
         self.ledger.charge(
             self.subject, self._loss(word),
@@ -58,7 +58,9 @@ class LiveAccount:
         return self._loss(word).bounds
 
     def _loss(self, word: LiveWord) -> Loss:
-        return loss_of(word.mechanism.privacy, self._sampling, 'symbols')
+        mechanism = word.mechanism
+        return replace(loss_of(mechanism.privacy, self._sampling, 'symbols'),
+                       values=mechanism.response_values)
 
     def close(self) -> None:
         """Close the ledger."""

@@ -36,8 +36,9 @@ from symdp_ros.files.durable import flush
 from symdp_ros.ledger.accounts import accounting_text, Entry
 from symdp_ros.ledger.budgets import budget_entry
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.storage.database import (check_version, COLUMNS, FAILURES, FILE_COLUMNS,
-                                               LedgerDatabase, LedgerFile, refuse_other_paths)
+from symdp_ros.ledger.storage.database import (check_version, COLUMNS, COPY, FAILURES,
+                                               FILE_COLUMNS, LedgerDatabase, LedgerFile,
+                                               refuse_other_paths)
 from symdp_ros.ledger.storage.mark import Mark
 from symdp_ros.ledger.transaction import loss_columns
 from symdp_ros.ledger.units import as_rounded_text, as_text, Loss
@@ -81,18 +82,19 @@ def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
             problems = found.problems + [mark_problem] * bool(mark_problem)
             if not problems:
                 return ['nothing is wrong with the ledger']
-            if not least and mark is None and found.problems:
+            if not least and mark is None and (found.problems or not mark_path.exists()):
                 raise LedgerError(
                     f'ledger {printable(path)}: {problems[0]}, and no mark shows what was spent. '
-                    'Name for each subject what it may have spent in all: --spent-at-least '
-                    'SUBJECT EPSILON')
+                    'Name for each subject what it may have spent in all (0: no more than the '
+                    'ledger holds): --spent-at-least SUBJECT EPSILON')
             report = [f'found: {problem}' for problem in problems]
             with _new_ledger(place / 'new', found, mark) as ledger:
                 kept = _archive_damaged(place, path)
                 report += [f'charges kept: {len(ledger.charges())}; the old file is {kept}']
                 report += _restore_spent(ledger, mark, least)
                 ledger.note(Entry(0, 'recovery', '', description=json.dumps({'said': report})))
-            if not (place / 'new.mark').exists():
+            new_mark = Mark.read(place / 'new.mark')
+            if new_mark is None or new_mark.number == 0:  # it could not be written
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             for suffix in ('-wal', '-shm', '-journal'):
                 Path(f'{path}{suffix}').unlink(missing_ok=True)
@@ -177,7 +179,7 @@ def _read(place: Path, shown: str) -> _Found:
         _salvage(db, found)
     try:
         with Ledger(_copy_of_old(place, 'verified'), create=False) as ledger:
-            found.problems += ledger.problems()
+            found.problems += ledger.problems(use_mark=False)
     except LedgerError:
         found.problems.append('the file is damaged, or of another kind')
     return found
@@ -194,17 +196,18 @@ def _salvage(db: sqlite3.Connection, found: _Found) -> None:
     select = f'SELECT rowid, {", ".join(FILE_COLUMNS)} FROM files'
     for _, number, path, staged, digest, visible in _rows(db, select, 'rowid').values():
         if type(number) is int and all(isinstance(text, str) for text in (path, staged, digest)):
-            files[path] = LedgerFile(number, Path(path), Path(staged), digest, bool(visible))
-    counts = Counter(file.number for file in files.values())
+            files[path] = LedgerFile(number, Path(path), Path(staged), digest, bool(visible),
+                                     visible == COPY)
+    counts = Counter(file.number for file in files.values() if not file.is_copy)
     for row in _rows(db, f'SELECT {", ".join(COLUMNS)} FROM charges', 'number').values():
-        entry = Entry(*row)
-        entry = replace(entry, files=counts[entry.number] if entry.kind == 'charge' else 0)
+        entry = Entry._make(row)
+        entry = entry._replace(files=counts[entry.number] if entry.kind == 'charge' else 0)
         if entry.is_sound():
             found.entries.append(entry)
     # New numbers: some may be missing.
     numbers = {entry.number: i + 1 for i, entry in enumerate(found.entries)
                if entry.kind == 'charge'}
-    found.entries = [replace(entry, number=i + 1) for i, entry in enumerate(found.entries)]
+    found.entries = [entry._replace(number=i + 1) for i, entry in enumerate(found.entries)]
     found.files = [replace(file, number=numbers[file.number]) for file in files.values()
                    if file.number in numbers]
 
@@ -234,6 +237,8 @@ def _read_mark(place: Path, path: Path, found: _Found) -> tuple[Mark | None, str
         mark = Mark.read(path)
     except LedgerError as error:
         return None, str(error)
+    if mark is None and found.entries and not found.problems:
+        return None, f'{printable(path.name)} is missing: charges may be missing from the ledger'
     if mark is None or found.problems:
         return mark, None
     marked = _copy_of_old(place, 'marked')
@@ -251,6 +256,7 @@ def _new_ledger(path: Path, found: _Found, mark: Mark | None) -> Ledger:
     with closing(LedgerDatabase(path)) as database:
         database.rewrite(identity or uuid.uuid4().hex, found.key or os.urandom(32),
                          found.entries, found.files)
+        Mark(database.id, 0, '').write(database.mark)
     return Ledger(path)
 
 

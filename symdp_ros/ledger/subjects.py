@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of subjects: which are none, and which look like another one, whose ε is counted apart."""
 from collections.abc import Iterable, Iterator
+from decimal import Context, Decimal
+import re
 import unicodedata
 
 from symdp_ros.errors import LedgerError, printable
 
+_NUMBER = re.compile(r'[+-]?(\d[\d_]*\.?\d*|\.\d+)(e[+-]?\d{1,4})?', re.ASCII)
 _CONTROLS = ('Cc', 'Zl', 'Zp')  # Unicode categories: control characters, separators of lines
 _TURNING = ('LRE', 'RLE', 'LRO', 'RLO', 'PDF', 'LRI', 'RLI', 'FSI', 'PDI')  # of writing
 #: Characters that are not seen, and that are of no such category as 'Cf'.
@@ -56,7 +59,22 @@ def look_alike_texts(subjects: Iterable[str]) -> Iterator[str]:
 
 
 def _as_seen(name: str) -> str:
-    """Return what is seen of a name: without case, width, white space and unseen characters."""
+    """
+    Return what is seen of a name: without case, width, white space and unseen characters.
+
+    A name that reads as a number is that number: 007, 7 and 7.0 are one to tools that read
+    tables, or the names of partitions.
+    """
+    if name.isascii() and name.isprintable():
+        name = name.lower().replace(' ', '')
+    else:
+        name = _without_unseen(name)
+    number = _NUMBER.fullmatch(name)
+    return name if number is None else str(Decimal(name.replace('_', '')).normalize(
+        Context(prec=len(name))))
+
+
+def _without_unseen(name: str) -> str:
     name = unicodedata.normalize('NFKC', name).casefold()
     name = ''.join(character for character in name if unicodedata.category(character) != 'Cf'
                    and ord(character) not in _UNSEEN and not character.isspace())

@@ -81,6 +81,10 @@ class NewCharge:
             more['length'] = loss.length
         if loss.zones is not None:
             more['zones'] = loss.zones
+        if loss.values != 2:
+            more['values'] = loss.values
+        if loss.rule != 1:
+            more['zcdp_rule'] = loss.rule
         if self.taken:
             more['taken'] = self.taken
         return more if logs is None else more | {'logs': {log: list(logs[log]) for log in logs}}

@@ -32,14 +32,14 @@ release without any counts, too, as it protects more; the reverse, and other zon
 Symbols of two samplings are different things, and neither is a time: they are not mixed. All is
 exact, in fractions; a float is read as its shortest decimal.
 """
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil
 from typing import TypeAlias
 
-from symdp_ros.core.accounting import Concentrated
+from symdp_ros.core.accounting import rho_of, RULE
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps.reports import as_fraction, symbols_during
 
@@ -51,9 +51,8 @@ _DIGEST_SHOWN = 8  # characters
 _LONGEST = 24  # characters of a fraction that is shown
 
 #: What a loss is counted by: 'symbols', their period if any, and how many there are if that is
-#: known; 'seconds', and how many it is for; or 'log': any change of one log.
+#: known; or 'seconds', and how many it is for.
 Step: TypeAlias = tuple[str, Fraction | None, int | None]
-ANY_CHANGE: Step = ('log', None, None)
 
 
 @dataclass(frozen=True)
@@ -76,6 +75,8 @@ class Loss:
     :param length: n ≥ 1, the symbols that can change; it was drawn for `most_changes`. None: it is
         not known, or not limited, and it was drawn for `adjacency` changes.
     :param zones: the digest of the zones that are told; None: none.
+    :param values: with the bound 'symbols', the fewest values of a response (`core.accounting`).
+    :param rule: by which its ρ is counted: as when it was charged.
     """
 
     epsilon: Fraction
@@ -90,6 +91,15 @@ class Loss:
     of_log: Fraction | None = None
     length: int | None = None
     zones: str | None = None
+    values: int = 2
+    rule: int = RULE
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:  # that of a fraction is slow; the same in every process
+        return hash((self.epsilon, self.adjacency, self.period or 0, self.length or 0))
 
     @classmethod
     def of(cls, privacy: Privacy, sampling: str, period: float | None = None,
@@ -123,10 +133,11 @@ class Loss:
             return f'any one visit of {as_text(self.seconds)} s'
         return 'any one symbol' if self.adjacency == 1 else f'any {self.adjacency} symbols'
 
-    @cached_property
-    def concentrated(self) -> Concentrated:
-        """Return its ρ, for any number of steps."""
-        return Concentrated.of(self.bound, self.per_step / self.routes, self.routes)
+    @lru_cache(maxsize=10_000)  # of many robots, most spend alike
+    def rho(self, steps: int) -> Fraction:
+        """Return its ρ, where so many steps change."""
+        return self.routes * rho_of(self.bound, self.per_step / self.routes, steps, self.values,
+                                    self.rule)
 
     @cached_property
     def unit(self) -> 'Unit':
@@ -161,25 +172,44 @@ class Unit:
             return self.seconds is not None and loss.seconds is not None
         return (self.sampling, self.period) == (loss.sampling, loss.period)
 
+    @lru_cache(maxsize=10_000)
     def cost(self, loss: Loss) -> Fraction:
         """Return what a release that it `accepts` costs in this unit."""
         return loss.per_step * self.steps(loss.step)
 
-    def step(self, loss: Loss) -> Step:
+    def rho(self, loss: Loss) -> Fraction:
+        """Return the ρ of a release that it `accepts` in this unit."""
+        return loss.rho(self.steps(loss.step))
+
+    def cost_in_log(self, loss: Loss) -> Fraction:
+        """Return what a release costs in one of the logs that it is owed in."""
+        return self.cost(loss) if loss.of_log is None else loss.of_log
+
+    def repeated_cost(self, loss: Loss) -> Fraction:
+        """Return what a change costs in each of the words of a release."""
+        return self.cost_in_log(loss) * loss.repeats
+
+    def repeated_rho(self, loss: Loss) -> Fraction:
+        """Return the same of ρ: it is a change of so many times as many symbols."""
+        if loss.of_log is not None:
+            return rho_of('pure', loss.of_log, loss.repeats, rule=loss.rule)
+        return loss.rho(self.steps(loss.step) * loss.repeats)
+
+    @lru_cache(maxsize=10_000)
+    def grouped(self, loss: Loss) -> Loss:
         """
-        Return the step of a loss, without n where it is no limit: so there are few steps.
+        Return a loss that costs as much, without n where it is no limit: so there are few.
 
         (If a recovery sets a larger unit later, the loss is then counted as without n: as more.)
         """
         kind, each, most = loss.step
-        plain = kind, each, None
-        return plain if most is None or most >= self.steps(plain) else loss.step
+        if most is None or most < self.steps((kind, each, None)):
+            return loss
+        return replace(loss, length=None, adjacency=loss.most_changes)
 
     def steps(self, step: Step) -> int:
         """Return how many steps of a loss the changes of this unit touch."""
         kind, each, most = step
-        if kind == 'log':
-            return 1
         if self.seconds is None or each is None:
             steps = self.symbols or 1
         else:

@@ -94,7 +94,7 @@ class LogSource:
             taken = self.mechanisms.settings_for(longest, privacy=privacy)
             self._taken = '' if taken == self.settings.mechanism else taken.name
             self._mechanism = self.mechanisms.made(taken, longest, privacy)
-            self._loss = self.settings.loss(self._mechanism.law.loss_bound, self.length)
+            self._loss = self.settings.loss(self._mechanism.law, self.length)
         return self._loss
 
     def stage(self, outbox: Outbox, stack: ExitStack) -> Staged:
@@ -205,6 +205,7 @@ class LogPlace:
     def _rewrite(self, source: LogSource, charge: Entry,
                  files: list[LedgerFile]) -> tuple[Path, ...]:
         """Write a release once more, if possible to the path that the ledger has."""
+        assert self.ledger is not None
         paths = []
         with ExitStack() as stack:
             for file, (path, copy, digest) in zip(
@@ -218,6 +219,7 @@ class LogPlace:
                     path = file.path
                 paths.append(equal or self.outbox.publish(
                     LedgerFile(0, path, copy, digest, True)))
+                self.ledger.files.add_copy(charge.number, paths[-1], digest)
         return tuple(paths)
 
     def _staged(self, source: LogSource, charge: Entry, stack: ExitStack) -> list[Placed]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.naming import quoted
 from symdp_ros.core.privacy import Privacy
@@ -190,17 +191,19 @@ class ReleaseSettings:
         short = self.privacy_for(1) != self.privacy
         return text + (f' (k = {whose}, if they are fewer)' if short else '')
 
-    def loss(self, bound: str = 'pure', length: int | None = None, routes: int = 1) -> Loss:
+    def loss(self, law: Law | None = None, length: int | None = None, routes: int = 1) -> Loss:
         """
         Return the privacy loss of a release.
 
-        :param bound: of `core.accounting.BOUNDS`.
+        :param law: of the mechanism; None: only its ε is known.
         :param length: as of `privacy_for`; None: it is not drawn by `privacy_for`.
         :param routes: of an archive: how many it has.
         """
+        bound, values = ('pure', 2) if law is None else (law.loss_bound, law.response_values)
         if self.archive is None:
-            return replace(loss_of(self.privacy, self.sampling, bound), length=length)
-        loss = Loss.of(self.privacy, 'archive', bound=bound)
+            return replace(loss_of(self.privacy, self.sampling, bound), length=length,
+                           values=values)
+        loss = replace(Loss.of(self.privacy, 'archive', bound=bound), values=values)
         return replace(loss, epsilon=loss.epsilon * routes, routes=routes, length=length) \
             if self.archive.charge == 'route' else loss
 

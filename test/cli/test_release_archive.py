@@ -98,6 +98,16 @@ def here(place, monkeypatch):
     return place
 
 
+def test_a_directory_of_partitions_is_told_to_be_an_archive(here, capsys):
+    path = here / 'data' / 'robot=007' / 'part.parquet'
+    path.parent.mkdir(parents=True)
+    (here / 'walks.parquet').rename(path)
+    assert main(['release', 'data', '--chain', str(CHAIN), '--adjacency', '1', '--epsilon', '1',
+                 '-o', 'out', '--subject-key', 'robot']) == 1
+    assert 'data is a directory of Parquet files, an archive: name its release -o OUT.parquet' \
+        in capsys.readouterr().err
+
+
 @pytest.mark.parametrize('arguments, logs, output, text', [
     ([], ['walks.parquet', 'a.csv'], 'o.parquet', 'release it alone'),
     ([], ['walks.parquet', 'walks.parquet'], 'o.parquet', 'release it alone'),

@@ -1,12 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp release` and `symdp ledger` as a user types them, without ROS."""
+from contextlib import closing
 import csv
 import errno
+from fractions import Fraction
 import io
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 
@@ -15,7 +18,9 @@ from mcap.reader import make_reader
 import pytest
 from symdp_ros import __version__, Chain, OfflineMechanism
 from symdp_ros.cli.main import main
+from symdp_ros.core.accounting import response_rho
 from symdp_ros.core.compiled.notice import COMPILING, loops_begin
+from symdp_ros.ledger.accounts import written
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.release import outbox
 from symdp_ros.release.outbox import Outbox
@@ -267,19 +272,21 @@ def test_accounting_with_delta(place):
     assert run.returncode == 0, run.stderr
     assert 'r1 has spent ε = 2 (zcdp, δ = 1e-06) of 4, for changes of up to 4' in run.stdout
     assert symdp('ledger', 'robots.ledger', '--set-budget', 'r1', '60', cwd=place).returncode == 0
-    for i in range(6):  # these are counted j·x²/2 = 1/8 each
+    for i in range(6):  # each symbol of these costs x·tanh(x/2), x = 1/4
         run = release(place, *LEDGER, '--mechanism', 'causal', '--adjacency', '4', '--trust',
                       f'0.{i}', '--policy', 'adaptive')
         assert run.returncode == 0, run.stdout + run.stderr
     [left] = json.loads(symdp('ledger', 'robots.ledger', '--remaining', '--export', 'json',
                               cwd=place).stdout)
     assert (left['accounting'], left['delta'], left['pure']) == ('zcdp', '0.000001', '14')
-    assert left['rho'] == '1.75' and left['spent'] == left['zcdp'] < '14'
+    of_symbols = 4 * response_rho(Fraction(1, 4))
+    assert left['rho'] == written(2 / Fraction(8) + 12 * of_symbols)
+    assert left['spent'] == left['zcdp'] < '14'
     charges = json.loads(symdp('ledger', 'robots.ledger', '--export', 'json', cwd=place).stdout)
-    assert [charge['rho'] for charge in charges] == 14 * ['0.125']
+    assert [charge['rho'] for charge in charges] == 2 * ['0.125'] + 12 * [written(of_symbols)]
     assert {charge['settings']['bound'] for charge in charges} == {'range', 'symbols'}
     run = symdp('ledger', 'robots.ledger', cwd=place)
-    assert f'ρ = 1.75, which is ε = {left["zcdp"]} at δ = 1e-06; accounting pure: ε = 14' \
+    assert f'ρ = 1.74224, which is ε = {left["zcdp"]} at δ = 1e-06; accounting pure: ε = 14' \
         in run.stdout and 'budget: 4 (zcdp, δ = 1e-06)' in run.stdout
     assert 'at δ = 1e-09; ' in symdp('ledger', 'robots.ledger', '--delta', '1e-9',
                                      cwd=place).stdout
@@ -395,6 +402,30 @@ def test_what_would_be_noise_is_refused_and_not_charged(place):
     assert run.returncode == 0 and 'r1 has spent ε = 1' in run.stdout
 
 
+def test_a_release_that_is_handed_out_in_another_format_is_verified(place):
+    assert release(place, *LEDGER).returncode == 0
+    again = release(place, *LEDGER, '--format', 'mcap', '-o', 'more')
+    assert again.returncode == 0 and '2 already released' in again.stdout
+    for _ in range(2):
+        charges = set()
+        for path in (*(place / 'out').glob('[!.]*'), *(place / 'more').glob('[!.]*')):
+            run = symdp('ledger', 'robots.ledger', '--verify', str(path), cwd=place)
+            assert run.returncode == 0, run.stderr
+            charges.add(re.search(r'is the release of (\S+), charge (\d+)', run.stdout).groups())
+        assert len(charges) == 2
+        # What is handed out once more is known already, and a recovery keeps it.
+        assert release(place, *LEDGER, '--format', 'mcap', '-o', 'third').returncode == 0
+        with closing(sqlite3.connect(place / 'robots.ledger')) as ledger:
+            ledger.execute("UPDATE charges SET made = 'x'")
+            ledger.commit()
+        assert symdp('ledger', 'robots.ledger', '--recover', cwd=place).returncode == 0
+    (changed,) = (place / 'more').glob('000001*/*.mcap')
+    changed.write_bytes(changed.read_bytes() + b'x')
+    run = symdp('ledger', 'robots.ledger', '--verify', str(changed.parent), cwd=place)
+    assert run.returncode == 1 and 'or was changed since' in run.stderr
+    assert 'is not what was released' in symdp('ledger', 'robots.ledger', cwd=place).stderr
+
+
 def test_logs_inside_the_release_directory_are_refused(place):
     (place / 'link').symlink_to('logs')
     for output in ('.', 'logs', 'link'):
@@ -443,7 +474,8 @@ def test_a_released_recording_says_how_it_was_made(place, form):
     assert len(records) == 2 and len(set(records)) == 1
     record = json.loads(records[0])
     assert record['program'] == f'symdp_ros {__version__}' and record['epsilon'] == 1.0
-    not_told = {'routes', 'bound', 'length', 'topic', 'field', 'symbol_map', 'no_region'}
+    not_told = {'routes', 'bound', 'length', 'topic', 'field', 'symbol_map', 'no_region',
+                'zcdp_rule'}
     assert len(charges) == 2 and not not_told & record.keys()
     for charge in charges:
         assert {name: value for name, value in charge['settings'].items()

@@ -8,13 +8,16 @@ Divergences are enumerated: all words, unknown symbols included, and all outputs
 from fractions import Fraction
 from itertools import product
 from math import inf, isfinite, log, sqrt
+from pathlib import Path
+import re
 
+from long_runs import first_seed
 import numpy as np
 from offline_checks import distance
 import pytest
 from strategies import thorough
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
-from symdp_ros.core.accounting import Concentrated, epsilon_at
+from symdp_ros.core.accounting import epsilon_at, response_rho, rho_of
 
 LENGTH = 3
 ORDERS = np.array([1.001, 1.1, 1.5, 2, 3, 5, 10, 30, 100, 1000])
@@ -63,11 +66,12 @@ def test_divergences(name, chain, epsilon, k):
     mechanism = OfflineMechanism(chain, Privacy(epsilon, k), **OFFLINE[name])
     bound = mechanism.law.loss_bound
     expected = BOUND.get(name, 'symbols')
+    assert mechanism.law.response_values == (3 if bound == 'symbols' and chain is COMPLETE else 2)
     assert bound == ('symbols' if chain is COMPLETE and expected == 'range' else expected)
     words, logs = log_probabilities(mechanism)
     distances = np.array([[distance(v, w) for w in words] for v in words])
     for j in range(1, LENGTH + 1):
-        rho = float(Concentrated.of(bound, Fraction(epsilon) / k).rho(j))
+        rho = float(rho_of(bound, Fraction(epsilon) / k, j, mechanism.law.response_values))
         first, second = np.nonzero(distances == j)
         for order in ORDERS:
             largest = divergences(logs[first], logs[second], order).max()
@@ -88,7 +92,7 @@ def test_bounds_are_not_loose():
         outputs = list(product('ab', repeat=LENGTH))
         first, second = (np.array([[mechanism.log_probability(word, output)
                                     for output in outputs]]) for word in (['a'] * LENGTH, other))
-        rho = float(Concentrated.of(mechanism.law.loss_bound, Fraction(1, 10)).rho(symbols))
+        rho = float(rho_of(mechanism.law.loss_bound, Fraction(1, 10), symbols))
         assert divergences(first, second, 1.001)[0] > 0.9 * rho
 
 
@@ -96,12 +100,88 @@ def test_live_is_causal():
     assert OnlineMechanism(HABITS, Privacy(1.0)).law.loss_bound == 'symbols'
 
 
-def test_sums_of_rho_are_exact():
-    third = Fraction(1, 3)
-    total = sum((Concentrated.of(bound, third, times) for bound, times in (
-        ('range', 1), ('symbols', 4), ('pure', 2))), Concentrated())
-    assert total == Concentrated(linear=Fraction(2, 9), quadratic=Fraction(1, 8) / 9 + third**2)
-    assert total.rho(6) == Fraction(4, 3) + Fraction(1, 2) + 4
+def test_rho_of_more_symbols():
+    x = Fraction(1, 3)
+    assert rho_of('range', x, 6) == Fraction(1, 2) and rho_of('symbols', x, 6) == 6 * two(x)
+    assert rho_of('pure', x, 6) == two(2) and rho_of('range', 9 * x, 6) == two(18) < 18
+    assert rho_of('symbols', x, 6, 9) == 6 * response_rho(x, 9) < 6 * two(x)
+    assert [rho_of(bound, x, 6, 9, rule=1) for bound in ('range', 'symbols', 'pure')] == [
+        Fraction(1, 2), Fraction(1, 3), 2]
+
+
+def test_the_table_of_when_it_pays():
+    """In docs/ledger.md: with so many releases it counts less than the sum; with one less, not."""
+    page = (Path(__file__).parents[2] / 'docs' / 'ledger.md').read_text()
+    rows = re.findall(r'^\| ([\d.]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$', page, re.M)
+    assert len(rows) == 6
+    for epsilon, *counts in rows:
+        x = Fraction(epsilon)
+        for rho, count in zip((two(x), response_rho(x, 10), rho_of('range', x, 1)), counts,
+                              strict=True):
+            n = int(count.replace(',', ''))
+            at = [epsilon_at(rho * releases, Fraction(1, 10**6)) for releases in (n - 1, n)]
+            assert at[0] >= x * (n - 1) and at[1] < x * n
+
+
+def two(y):
+    return response_rho(Fraction(y))
+
+
+def slopes(y, values, orders):
+    """Return D_α/α of two values of a response."""
+    others = log(values - 2) if values > 2 else -inf
+    total = np.logaddexp(np.logaddexp(orders * y, (1 - orders) * y), others)
+    return (total - np.logaddexp(y, log(values - 1))) / (orders * (orders - 1))
+
+
+@pytest.mark.parametrize('y', ['0.001', '0.01', '0.3', '1', '2', '3', '5', '20', '400'])
+@pytest.mark.parametrize('values', [2, 3, 5, 6, 7, 10, 100, 100_000])
+def test_rho_of_a_response(y, values):
+    """At least every D_α/α, and nearly the largest of many, or the limit at α = 1."""
+    exact, at_most = response_rho(Fraction(y), values), rho_of('pure', Fraction(y), 1)
+    rho, y = float(exact), float(y)
+    near = y * (-np.expm1(-y)) / (1 + (values - 1) * np.exp(-y))  # Kullback and Leibler
+    orders = 1 + np.exp(np.linspace(-4, log(60 / y + 60), 100_001))
+    found = slopes(y, values, orders)
+    assert (found <= rho * (1 + 1e-6)).all() and rho >= near * (1 - 1e-12)
+    assert rho <= max(found.max(), near) * (1 + 1e-5)
+    assert exact <= at_most and (10**30 * exact).denominator == 1
+    if values <= 6:  # c ≤ 4: h is concave everywhere
+        assert rho == pytest.approx(near, rel=1e-12)
+
+
+def test_the_slope_may_be_largest_between():
+    """Of many values and a small y, where α is about 1 + 4/y."""
+    assert response_rho(Fraction(1, 100), 100) > 5 * slopes(.01, 100, np.array([1.0001]))[0]
+
+
+@pytest.mark.parametrize('y', ['1e-40', '1e-9', '0.1', '1', '7', '499', '500', '501', '1e6'])
+def test_rho_of_any_size(y):
+    """It grows with y, falls with m, and is at most y²/2, y, and one unit of rounding."""
+    y = Fraction(y)
+    found = [response_rho(y, values) for values in (2, 3, 50)]
+    unit = Fraction(1, 10**30)
+    assert found == sorted(found, reverse=True) and found[-1] > 0
+    assert found[0] <= min(y**2 / 2, y) + unit
+    assert response_rho(y * 2, 3) >= found[1] and response_rho(Fraction(0), 3) == 0
+    exact = float(y) * np.tanh(float(y) / 2)
+    assert float(found[0]) == pytest.approx(exact, rel=1e-12, abs=1e-30)
+
+
+def test_a_response_is_the_worst_of_what_is_private():
+    """Random pairs of laws with f in [−y, y] have no larger D_α/α."""
+    seed = first_seed()
+    print(f'SYMDP_TEST_SEED={seed}')
+    chance = np.random.default_rng(seed)
+    for _ in range(300):
+        y, size = chance.uniform(.05, 6), int(chance.integers(2, 6))
+        second = chance.dirichlet(np.ones(size))
+        first = second * np.exp(chance.uniform(-y / 2, y / 2, size))
+        first /= first.sum()
+        own = np.abs(np.log(first / second)).max()
+        for order in ORDERS:
+            at = divergences(np.log(first)[None], np.log(second)[None], order)[0]
+            assert at <= order * float(two(Fraction(own))) * (1 + 1e-9) + 1e-12
 
 
 #: ρ, δ → ε of OpenDP 0.16.0 (make_zCDP_to_approxDP) and of Google's dp-accounting 0.6.0
@@ -156,10 +236,3 @@ def test_very_much(rho):
     epsilon = epsilon_at(Fraction(rho), Fraction(1, 10**6))
     assert epsilon > Fraction(rho) and epsilon / Fraction(rho) < Fraction('1.0000002')
     assert isfinite(float(epsilon / Fraction(rho)))
-
-
-def test_a_loss_that_is_repeated():
-    """Changing j symbols in each of m words is changing j·m of them."""
-    loss = Concentrated(Fraction(1, 3), Fraction(1, 7))
-    assert loss.repeated(5) == Concentrated(Fraction(5, 3), Fraction(25, 7))
-    assert loss.repeated(5).rho(2) == loss.rho(10)

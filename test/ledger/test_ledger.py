@@ -422,9 +422,9 @@ def test_a_loss_is_read_again_as_it_was_charged(ledger, tmp_path, more, descript
     assert 'hall' not in repr(new) and 'packed' not in repr(new)  # a log may be long
 
 
-def test_a_charge_is_described_by_its_settings_alone_where_nothing_else_is_to_be_said(ledger):
+def test_a_charge_is_described_by_its_settings_and_the_rule_of_its_rho(ledger):
     charge(ledger, 1.0, description='{"epsilon": 1.0}')
-    assert ledger.charges()[0].description == '{"epsilon": 1.0}'
+    assert ledger.charges()[0].description == '{"epsilon": 1.0, "zcdp_rule": 2}'
 
 
 def test_who_names_no_budget_has_none(ledger):

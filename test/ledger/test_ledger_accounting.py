@@ -9,11 +9,11 @@ from ledgers import change, loss
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError
-from symdp_ros.core.accounting import epsilon_at
-from symdp_ros.ledger.accounts import rounded_up
+from symdp_ros.core.accounting import epsilon_at, response_rho
+from symdp_ros.ledger.accounts import Account, rounded_up
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
-from symdp_ros.ledger.units import Loss
+from symdp_ros.ledger.units import as_rounded_text, Loss
 
 DELTA = Fraction(1, 10**6)
 
@@ -23,17 +23,25 @@ def lost(epsilon, bound='pure', routes=1, k=1, **more):
     return Loss(plain.epsilon, k, plain.sampling, plain.period, plain.seconds, bound, routes)
 
 
+def two(y):
+    """Return y·tanh(y/2): the least ρ of anything y-private."""
+    return response_rho(Fraction(y))
+
+
 def charge(ledger, spend, log_id=None, **more):
     return ledger.charge('r1', spend, log_id=log_id, settings='s', description='{"policy": "x"}',
                          **more)
 
 
 @pytest.mark.parametrize('spend, rho', [
-    (lost(2, 'range'), '1/2'), (lost(2, 'symbols'), '2'), (lost(2), '2'),
-    (lost(2, 'range', k=4), '1/2'), (lost(2, 'symbols', k=4), '1/2'), (lost(2, k=4), '2'),
+    (lost(2, 'range'), '1/2'), (lost(2, 'symbols'), two(2)), (lost(2), two(2)),
+    (lost(20, 'range'), two(20)), (replace(lost(2, 'symbols'), values=9), response_rho(2, 9)),
+    (lost(2, 'range', k=4), '1/2'), (lost(2, 'symbols', k=4), 4 * two('1/2')),
+    (lost(2, k=4), two(2)),
     # 6 routes at ε = 1/2
-    (lost(3, 'range', 6), '3/16'), (lost(3, 'symbols', 6), '3/4'), (lost(3, routes=6), '3/4'),
-    (lost(31, 'symbols', k=31, sampling='period', period=1, seconds=30), '31/2')])
+    (lost(3, 'range', 6), '3/16'), (lost(3, 'symbols', 6), 6 * two('1/2')),
+    (lost(3, routes=6), 6 * two('1/2')),
+    (lost(31, 'symbols', k=31, sampling='period', period=1, seconds=30), 31 * two(1))], ids=str)
 def test_rho_of_a_charge(ledger, spend, rho):
     charge(ledger, spend)
     assert ledger.account('r1').rho == Fraction(rho)
@@ -47,24 +55,24 @@ def test_rho_counts_for_the_unit_of_the_subject(ledger):
     charge(ledger, lost(1, 'range', k=4))
     charge(ledger, lost(1, 'symbols', k=2))    # x = 1/2, 4 symbols
     charge(ledger, lost(1, 'pure', k=8))       # x = 1/8, 4 symbols
-    assert ledger.account('r1').rho == Fraction(1, 8) + Fraction(1, 2) + Fraction(1, 8)
+    assert ledger.account('r1').rho == Fraction(1, 8) + 4 * two('1/2') + two('1/2')
     ledger.charge('r2', lost(1, 'range', k=31, sampling='period', period=1, seconds=30),
                   settings='s', description='{}')
     ledger.charge('r2', lost(1, 'symbols', k=3, sampling='period', period=20, seconds=40),
                   settings='s', description='{}')  # x = 1/3; 30 s touch 2 symbols
-    assert ledger.account('r2').rho == Fraction(1, 8) + Fraction(1, 9)
+    assert ledger.account('r2').rho == Fraction(1, 8) + 2 * two('1/3')
 
 
 @pytest.mark.parametrize('bound, rho', [
-    ('range', '1/8'), ('symbols', '1/20'), ('pure', '1/2')])
+    ('range', '1/8'), ('symbols', 10 * two('1/10')), ('pure', two(1))])
 def test_rho_of_a_short_log(ledger, bound, rho):
-    """With x = ε/n, and at most n changes: (n·x)²/8, n·x²/2, (n·x)²/2; fewer by the unit."""
+    """With x = ε/n, and at most n changes: (n·x)²/8, n·ρ(x), ρ(n·x); fewer by the unit."""
     ledger.charge('r1', lost(0, k=31), settings='s', description='{}')
     ledger.charge('r2', lost(0, k=4), settings='s', description='{}')
     spend = replace(lost(1, bound, k=31), length=10)
     for subject, expected in (('r1', Fraction(rho)), ('r2', {
-            'range': Fraction(16, 800), 'symbols': Fraction(4, 200),
-            'pure': Fraction(16, 200)}[bound])):
+            'range': Fraction(16, 800), 'symbols': 4 * two('1/10'),
+            'pure': two('4/10')}[bound])):
         ledger.charge(subject, spend, log_id='a', settings='s', description='{}')
         assert ledger.account(subject).rho == expected
         with Ledger(ledger.path) as other:
@@ -122,7 +130,7 @@ def test_what_the_budget_refuses(ledger):
             charge(ledger, lost('0.1', 'symbols'), f'{made}')
             made += 1
     counted = ledger.account('r1').counted
-    assert counted <= 5 < epsilon_at(Fraction(made + 1, 200), DELTA) and made > 80
+    assert counted <= 5 < epsilon_at((made + 1) * two('1/10'), DELTA) and made > 80
     assert (says.value.limit, says.value.spent, says.value.left) == (5, counted, 5 - counted)
     assert str(says.value).endswith('more (zcdp, δ = 1e-06)')
     with refused(BudgetError, subject='r1', limit=None):
@@ -192,14 +200,25 @@ def test_wrong_accountings(ledger, accounting, delta, text):
 
 
 def test_a_damaged_description_counts_as_pure(ledger):
-    """Where no bound is named, (k·x)²/2 holds for every mechanism."""
+    """Where no bound is named, that of pure holds for every mechanism."""
     assert 'bound' not in charge(ledger, loss(2))[0].described
     entry, _ = charge(ledger, lost(2, 'range'))
-    assert entry.described == {'policy': 'x', 'bound': 'range', 'routes': 1}
-    assert replace(entry, lengths='[').length == 0
+    assert entry.described == {'policy': 'x', 'bound': 'range', 'routes': 1, 'zcdp_rule': 2}
+    assert entry._replace(lengths='[').length == 0
     for described in ('{', '[]', '{"bound": 3}', '{"bound": "range", "routes": -1}'):
-        other = type(entry)(**{**vars(entry), 'description': described})
+        other = entry._replace(description=described)
         assert other.loss.routes == 1 and (other.loss.bound == 'range') == ('range' in described)
+
+
+@pytest.mark.parametrize('rule', ['', ', "zcdp_rule": 1', ', "zcdp_rule": 7'])
+def test_a_charge_of_before_keeps_its_rho(ledger, rule):
+    """It says of no rule, and x²/2 is more than what is charged today."""
+    entry, _ = charge(ledger, lost(2, 'symbols'))
+    of_before = entry._replace(description='{"bound": "symbols", "routes": 1%s}' % rule)
+    account = Account('r1')
+    account.add(of_before)
+    account.add(entry)
+    assert account.rho == 2 + two(2)
 
 
 def test_a_changed_setting_is_named_without_the_bound(ledger):
@@ -241,7 +260,8 @@ def test_a_recovery_does_not_lower_rho(tmp_path, described):
         before = ledger.account('r1')
     change(path, f"UPDATE charges SET description = '{described}' WHERE log_id = 5")
     report = recover(path, {})
-    assert any('r1: the mark says ρ = 2.26056, and the charges that were kept' in line
+    assert any(f'r1: the mark says ρ = {as_rounded_text(before.rho)}, and the charges that were '
+               'kept' in line
                for line in report)
     with Ledger(path) as ledger:
         after = ledger.account('r1')
@@ -274,7 +294,7 @@ def test_the_stricter_accounting_is_recovered(tmp_path):
 
 
 def test_a_spent_rho_that_is_reached_already_adds_no_entry(ledger):
-    charge(ledger, lost('1/3'))  # ρ has no decimal: it is kept rounded up
+    charge(ledger, lost('1/3', 'range'))  # ρ has no decimal: it is kept rounded up
     account = ledger.account('r1')
     least = rounded_up(account.rho)
     assert least > account.rho

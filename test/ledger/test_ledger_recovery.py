@@ -18,8 +18,12 @@ import pytest
 from refusals import refused
 from symdp_ros import BudgetError, LedgerError
 from symdp_ros.cli.main import main
+from symdp_ros.core.accounting import response_rho
+from symdp_ros.ledger.accounts import written
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
+from symdp_ros.ledger.storage.mark import Mark
+from symdp_ros.ledger.transaction import NewCharge
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = 4096  # bytes, of SQLite
@@ -152,9 +156,10 @@ def test_an_older_copy_that_is_recovered_counts_what_it_has_forgotten(path):
 
 
 def test_a_copy_that_went_on_elsewhere_is_recovered_with_both(path):
-    """A copy without its mark was charged on another machine, and then put back."""
+    """A copy was charged on another machine, and then put back without its mark."""
     copy = path.with_name('elsewhere')
     shutil.copy(path, copy)
+    shutil.copy(f'{path}.mark', f'{copy}.mark')
     with Ledger(copy) as ledger:
         charge(ledger, 'elsewhere.csv', Fraction(1, 2))
     with Ledger(path) as ledger:
@@ -195,12 +200,101 @@ def test_nothing_to_recover(path, tmp_path):
         recover(tmp_path / 'folder', {})
 
 
-def test_a_copy_without_its_mark_is_a_ledger(path):
-    """As one is that was moved to another machine: nothing tells that it is an older one."""
-    path.with_name('a.ledger.mark').unlink()
+@pytest.mark.parametrize('is_older', [True, False])
+def test_a_ledger_without_its_mark_is_not_charged(path, is_older, capsys):
+    """A backup of one file was put back, or the mark was removed: charges may be missing."""
+    mark, backup = path.with_name('a.ledger.mark'), path.read_bytes()
+    if is_older:
+        with Ledger(path) as ledger:
+            charge(ledger)
+        path.write_bytes(backup)
+    mark.unlink()
+    for _ in range(2):
+        with refused(LedgerError, 'a.ledger.mark is missing', damaged=True):
+            with Ledger(path) as ledger:
+                charge(ledger, 'again.csv', '0.1')
+        with refused(LedgerError, 'is missing', damaged=True), Ledger(path) as ledger:
+            ledger.keep_budget('r2', 5.0)
+    assert main(['ledger', str(path)]) == 1 and not mark.exists()
+    out, err = capsys.readouterr()
+    assert 'a.ledger.mark is missing' in err and 'verified' not in out
+    assert main(['ledger', str(path), '--recover']) == 1 and path.read_bytes() == backup
+    assert '--spent-at-least SUBJECT EPSILON' in capsys.readouterr().err
+    assert main(['ledger', str(path), '--recover', '--spent-at-least', 'r1', '3']) == 0
+    with Ledger(path) as ledger, pytest.raises(BudgetError):
+        charge(ledger, 'again.csv', '0.1')
+
+
+def test_a_ledger_without_entries_needs_no_mark(tmp_path):
+    path = tmp_path / 'a.ledger'
+    for _ in range(2):
+        with Ledger(path) as ledger:
+            assert ledger.problems() == [] and not Path(f'{path}.mark').exists()
     with Ledger(path) as ledger:
         charge(ledger)
-    assert path.with_name('a.ledger.mark').exists()
+        assert ledger.problems() == []
+
+
+def test_a_first_charge_that_is_killed_leaves_a_ledger(tmp_path):
+    """The mark stands before the first entry: without that, it would be missing."""
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as ledger, pytest.raises(RuntimeError):
+        with ledger.charging('r1') as transaction:
+            transaction.charge(NewCharge(loss(), 's', '{}'))
+            raise RuntimeError
+    assert Mark.read(Path(f'{path}.mark')).number == 0
+    path.unlink()  # it showed no charge: nothing is lost
+    with Ledger(path) as ledger:
+        charge(ledger)
+        assert ledger.problems() == []
+
+
+def test_without_a_place_for_its_mark_a_ledger_is_not_begun(tmp_path):
+    path = tmp_path / 'a.ledger'
+    with Ledger(path) as ledger:
+        Path(f'{path}.mark').mkdir()
+        with refused(LedgerError, 'a.ledger.mark', damaged=True):
+            charge(ledger)
+        assert ledger.entries() == []
+
+
+def test_what_another_subject_lost_is_found_when_it_is_charged(path):
+    """A charge reads the entries of its own subject alone, and all after the mark's."""
+    with Ledger(path) as ledger:
+        ledger.charge('r2', loss(), settings='s', description='{}')
+    change(path, "UPDATE charges SET epsilon = '0' WHERE subject = 'r1' AND kind = 'charge'")
+    with Ledger(path) as ledger:
+        ledger.charge('r2', loss(), settings='s', description='{}')
+        with refused(LedgerError, 'charge 2, or the one before it, was changed', damaged=True):
+            charge(ledger)
+    with Ledger(path) as ledger:
+        assert ledger.problems() != []
+
+
+@pytest.mark.parametrize('change_of', [
+    "UPDATE charges SET subject = 'r2' WHERE number = 2", 'DELETE FROM charges WHERE number = 3',
+    "UPDATE charges SET subject = 'r2' WHERE number = 1"])
+@pytest.mark.parametrize('log_id', [None, 'new.csv'])
+def test_what_is_missing_of_a_subject_is_noticed_before_it_is_charged(path, change_of, log_id):
+    with Ledger(path) as ledger:
+        ledger.charge('r3', loss(), settings='s', description='{}')
+    change(path, change_of)
+    with Ledger(path) as ledger, refused(LedgerError, damaged=True):
+        charge(ledger, log_id)
+    with Ledger(path) as ledger, refused(LedgerError, damaged=True):
+        ledger.check('r1', loss(), log_id)
+
+
+def test_many_subjects_are_read_at_once(tmp_path):
+    names = [f'r{i}' for i in range(9)]
+    with Ledger(tmp_path / 'a.ledger') as ledger:
+        ledger.keep_budgets(names, 2.0)
+        for name in names:
+            ledger.charge(name, loss(), log_id='a', settings='s', description='{}')
+    with Ledger(tmp_path / 'a.ledger') as ledger:
+        assert set(ledger.find_all(names, 'a', 's')) == set(names)
+        assert ledger.check_all(dict.fromkeys(names, loss(2))).keys() == set(names)
+        assert ledger.subjects() == names and ledger.problems() == []
 
 
 HOLDER = """
@@ -302,7 +396,8 @@ def test_charges_in_disorder_are_shown(path, form, option, capsys):
         assert [(row['subject'], row['unit'], row['spent']) for row in rows] == [('r1', '', '0')]
     else:
         assert [(str(row['number']), row['cost'], row['unit'], row['rho']) for row in rows] == [
-            (charge, '1', 'changes of up to 1 symbol (sampling: message)', '0.5')
+            (charge, '1', 'changes of up to 1 symbol (sampling: message)',
+             written(response_rho(Fraction(1))))
             for charge in ('2', '3')]
 
 
@@ -384,3 +479,25 @@ def test_the_command_line(path, capsys):
     rows = json.loads(capsys.readouterr().out)
     assert [(row['epsilon'], row['adjacency'], row['cost']) for row in rows] == [
         ('1', 1, '1'), ('1', 1, '1'), ('1', 3, '1/3')]
+
+
+def test_of_many_subjects_a_summary_is_printed(tmp_path, capsys):
+    path, names = tmp_path / 'a.ledger', [f'r{i}' for i in range(21)]
+    with Ledger(path) as ledger:
+        ledger.keep_budgets(names[:15], 4.0)
+        for i, name in enumerate(names):
+            ledger.charge(name, loss(4 if name == 'r20' else i % 4), log_id=f'log {i}',
+                          settings='s', description='{}')
+    assert main(['ledger', str(path)]) == 0
+    out = capsys.readouterr().out
+    assert '21 subjects, of which 15 have a budget. The most that one has spent: r20 has' in out
+    listed = [line.split()[0] for line in out.splitlines() if 'changes of up to' in line]
+    assert listed[1:4] == ['r11', 'r3', 'r7'] and len(listed) == 11 and 'log 3' not in out
+    assert 'verified; charges: 21' in out
+    assert main(['ledger', str(path), '--subject', 'r3']) == 0
+    out = capsys.readouterr().out
+    assert 'log 3' in out and 'log 4' not in out and 'r3 has spent' in out
+    assert main(['ledger', str(path), '--subject', 'r3', '--export', 'json']) == 0
+    assert [row['subject'] for row in json.loads(capsys.readouterr().out)] == ['r3']
+    assert main(['ledger', str(path), '--subject', 'r99']) == 1
+    assert 'knows no subject' in capsys.readouterr().err

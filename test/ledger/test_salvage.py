@@ -142,6 +142,8 @@ def test_what_is_not_wrong_is_not_said(path):
 
 def test_without_a_mark_what_is_sound_is_left_and_an_empty_database_is_no_ledger(path, tmp_path):
     path.with_name('a.ledger.mark').unlink()
+    [found, kept, *_] = recover(path, {'r1': Fraction(0)})
+    assert found.startswith('found: a.ledger.mark is missing')
     assert recover(path, {}) == ['nothing is wrong with the ledger']
     empty = tmp_path / 'empty.ledger'
     with sqlite3.connect(empty) as db:

@@ -20,6 +20,21 @@ def test_names_that_look_alike(other):
     assert (ascii(other) in look_alike_text('r1', ['r1', other])) == alike
 
 
+@pytest.mark.parametrize('one, other', [
+    ('007', '7'), ('1e3', '1000'), ('7.0', '7'), ('true', 'True'), ('1_000', '1000'),
+    ('.5', '0.50'),
+    ('1e3', '1E+3'), ('９', '9'), ('9007199254740993', '09007199254740993')])
+def test_names_that_tools_turn_into_one_another(one, other):
+    assert look_alikes(one, [other]) == [other] and look_alikes(other, [one]) == [one]
+
+
+@pytest.mark.parametrize('one, other', [
+    ('7', '-7'), ('r007', 'r7'), ('9007199254740993', '9007199254740992'), ('1e', '1'), ('', '0'),
+    ('1.2.3', '1.23'), ('e3', '1e3')])
+def test_names_of_different_numbers(one, other):
+    assert look_alikes(one, [other]) == []
+
+
 def test_characters_that_are_not_seen():
     """Of Unicode's Default_Ignorable_Code_Point all but formats (Cf), and the Braille blank."""
     unseen = {*'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800',

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Directories of archives, archives of several subjects, and the function of one batch."""
 from fractions import Fraction
+import os
 import random
 import signal
 
 from forked import forked
 import numpy as np
 import pytest
-from symdp_ros import BudgetError, ConfigurationError, LogError, Privacy
+from symdp_ros import BudgetError, ConfigurationError, LogError, Privacy, SymdpError
+from symdp_ros.core.accounting import response_rho
 from symdp_ros.ledger.ledger import Ledger
 
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
@@ -182,7 +184,7 @@ def test_routes_that_overlap_in_time_are_charged_as_often(walks, spans, most, ty
     with Ledger(walks.ledger) as ledger:
         [entry] = ledger.charges()
         assert (entry.loss.routes, entry.loss.repeats) == (most, -(-len(spans) // most))
-        assert entry.loss.concentrated.rho(1) == most * Fraction(1, 2)
+        assert entry.loss.rho(1) == most * response_rho(Fraction(1), entry.loss.values)
     assert pq.read_schema(walks.output).names == ['route', 'position', 'symbol']
 
 
@@ -213,9 +215,50 @@ def test_most_routes_at_once_are_those_of_every_moment(walks):
         assert most == max(((own[:, 0] <= t) & (t <= own[:, 1])).sum() for t in range(310)) > 1
 
 
+@pytest.mark.parametrize('first, second, said', [
+    (pa.int64(), pa.timestamp('s'), 'are integers, and of others times'),
+    (pa.timestamp('s', 'UTC'), pa.timestamp('s'), 'are times, and of others times with a time')])
+def test_stamps_of_two_kinds_are_refused(walks, first, second, said):
+    """The same moments would not be seen to overlap."""
+    walks.path.mkdir()
+    timed(walks, [(0, 9)], walks.path / 'a.parquet', first)
+    timed(walks, [(5, 6)], walks.path / 'b.parquet', second)
+    outcome = walks.release()
+    assert outcome.kind == 'failed' and said in outcome.reason and walks.spent() == 0
+    timed(walks, [(5, 6)], walks.path / 'b.parquet', first)
+    assert walks.release().kind == 'released' and walks.spent() == 2
+
+
+def test_a_directory_and_a_column_that_name_two_subjects_are_refused(walks):
+    path = walks.path / 'robot=r7' / 'part.parquet'
+    path.parent.mkdir(parents=True)
+    for whose in ('r8', 'r7'):
+        walks.archive([(1, 'abb')], path=path, robot=[whose] * 3)
+        outcome = walks.release(of_robots(walks), subject='')
+        if whose == 'r8':
+            assert outcome.kind == 'failed' and spent(walks) == {}
+            assert "directory of 'r7', and its column 'robot' says 'r8'" in outcome.reason
+    assert outcome.kind == 'released' and spent(walks) == {'r7': 1}
+
+
+@pytest.mark.parametrize('name', ['robot=%FF', b'robot=\xff'])
+def test_a_directory_whose_name_is_no_text_names_no_subject(walks, name):
+    """Else %FF and %FE would be one subject."""
+    path = walks.path / (name if isinstance(name, str) else os.fsdecode(name)) / 'part.parquet'
+    path.parent.mkdir(parents=True)
+    walks.archive([(1, 'abb')], path=walks.base / 'part.parquet')
+    os.rename(walks.base / 'part.parquet', path)
+    with pytest.raises(SymdpError):
+        if (outcome := walks.release(of_robots(walks), subject='')).kind == 'failed':
+            raise LogError(outcome.reason)
+    assert spent(walks) == {}
+
+
 @pytest.mark.parametrize('stamp, said', [
     (pa.array(['now'] * 6), 'holds neither times nor integers'),
-    (pa.array([1, None, 1, 1, 1, 1]), 'a stamp is null')])
+    (pa.array([1, None, 1, 1, 1, 1]), 'a stamp is null'),
+    (pa.array([1.5] * 6), 'of seconds with decimals, make nanoseconds'),
+    (pa.array([253370764800] * 6, pa.timestamp('s')), 'before 1678 or after 2261')])
 def test_stamps_that_are_none(walks, stamp, said):
     walks.archive([(1, 'abb'), (2, 'abb')], stamp=stamp)
     outcome = walks.release()
@@ -368,7 +411,15 @@ def test_a_batch_is_privatized_by_a_pure_function(walks, key):
     backwards = [privatize_batch(batch_of([route]), key).to_pylist() for route in routes[::-1]]
     assert sum(backwards[::-1], []) == whole.to_pylist()
     assert not privatize_batch(batch_of(routes), key, file='other').equals(whole)
-    assert len(privatize_batch(batch_of(routes).slice(0, 0), key)) == 0
+    empty = privatize_batch(batch_of(routes).slice(0, 0), key)
+    assert isinstance(empty, pa.RecordBatch) and len(empty) == 0 and empty.schema == whole.schema
+    table = pa.Table.from_batches([batch_of(routes[:20]), batch_of(routes[20:])])
+    assert privatize_batch(table, key).equals(pa.Table.from_batches([whole]))
+    empty = privatize_batch(table.slice(0, 0), key)
+    assert isinstance(empty, pa.Table) and len(empty) == 0 and empty.schema == whole.schema
+    views = batch_of(routes).set_column(2, 'symbol', batch_of(routes)['symbol'].cast(
+        pa.string_view()))
+    assert privatize_batch(views, key).equals(whole)
     words = {}
     for row in whole.to_pylist():
         words.setdefault(row['route'], []).append(row['symbol'])

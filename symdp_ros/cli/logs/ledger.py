@@ -13,7 +13,10 @@ from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.accounts import accounting_text, rounded_up, SHOWN_DELTA, written
 from symdp_ros.ledger.units import as_fraction, as_text
 from symdp_ros.options import (EXPORT, LEDGER_DELTA, RECOVER, REMAINING, STORED_ACCOUNTING,
-                               VERIFY)
+                               SUBJECT_SHOWN, VERIFY)
+
+_MOST_LISTED = 20  # subjects, of which every charge is printed
+_NEAREST = 10      # to their budgets, shown of more subjects
 
 
 def add_parser(commands) -> None:
@@ -23,9 +26,10 @@ def add_parser(commands) -> None:
         description='Verifies the ledger and the released files, and shows what each subject and '
                     'log has spent. Each charge shows its own ε and k, and its cost for the '
                     'subject: all costs of a subject count for the same number of changed '
-                    'symbols. Exit status 1 if anything is wrong.')
+                    f'symbols. Of more than {_MOST_LISTED} subjects, shows those that are nearest '
+                    'to their budgets. Exit status 1 if anything is wrong.')
     parser.add_argument('file', metavar='FILE', help='the ledger')
-    add_arguments(parser, [REMAINING, EXPORT, LEDGER_DELTA, VERIFY])
+    add_arguments(parser, [SUBJECT_SHOWN, REMAINING, EXPORT, LEDGER_DELTA, VERIFY])
     changes = parser.add_argument_group('changes', 'Each is written into the ledger as an entry.')
     changes.add_argument('--set-budget', metavar=('SUBJECT', 'EPSILON'), nargs=2, action='append',
                          default=[], help='give a subject another subject_budget; 0: no limit')
@@ -49,7 +53,7 @@ def run(options) -> int:
         raise ConfigurationError('--delta is stored with --accounting zcdp: give both, or neither')
     least = {subject: _amount(text) for subject, text in options.spent_at_least}
     if options.verify and (budgets or least or options.recover or options.remaining
-                           or options.export):
+                           or options.export or options.subject):
         raise ConfigurationError('--verify is given alone: it changes and lists nothing')
     if options.recover:
         from symdp_ros.ledger.recovery import recover
@@ -68,25 +72,27 @@ def run(options) -> int:
             if amount and ledger.account(subject).counted > amount:
                 print(f'symdp ledger: {quoted(subject)} has already spent more than this budget: '
                       'nothing more can be released', file=sys.stderr)
+        problems = ledger.problems()
         for note in look_alike_texts(ledger.subjects()):
             print(f'symdp ledger: {note}', file=sys.stderr)
-        entries, files = ledger.entries(), ledger.files.all()
-        problems = ledger.problems()
-        charges = [entry for entry in entries if entry.kind == 'charge']
+        files, charges = ledger.files.all(), ledger.count_charges()
         delta = None if options.delta is None else as_fraction(options.delta)
-        accounts = [ledger.account(subject) for subject in ledger.subjects()]
+        accounts = _shown_accounts(ledger, options.subject)
+        of_subject = {'subject': options.subject} if options.subject else {}
         if options.export:
             _export(_remaining(accounts, delta) if options.remaining else
-                    _charges(ledger, charges, files), options.export)
+                    _charges(ledger, ledger.charges(**of_subject), files), options.export)
         elif options.remaining:
             _print_remaining(accounts)
+        elif len(accounts) > _MOST_LISTED:
+            _print_summary(ledger, accounts)
         else:
-            _print(ledger, entries, accounts, delta)
+            _print(ledger, ledger.entries(**of_subject), accounts, delta)
     problems += _file_problems(files)
     for problem in problems:
         print(f'symdp ledger: {problem}', file=sys.stderr)
     if not options.export and not problems:
-        print(f'verified; charges: {len(charges)}, released files: {len(files)}')
+        print(f'verified; charges: {charges}, released files: {len(files)}')
     return 1 if problems else 0
 
 
@@ -103,9 +109,9 @@ def _verify(ledger, release):
         raise ConfigurationError(f'{printable(release)} cannot be read: {problem}')
     problems, entries = ledger.problems(), {entry.number: entry for entry in ledger.charges()}
     files = ledger.files.all()
-    numbers = sorted({file.number for file in files})
-    found = [entries[file.number] for file in files if file.digest == digest
-             and file.number in entries]
+    numbers = sorted({file.number for file in files if not file.is_copy})
+    found = [entries[number] for number in dict.fromkeys(
+        file.number for file in files if file.digest == digest) if number in entries]
     for entry in found:
         end = next((number for number in numbers if number > entry.number), max(entries) + 1)
         alike = [other for number in range(entry.number, end) if (other := entries.get(number))
@@ -169,6 +175,32 @@ def _print(ledger, entries, accounts, delta):
         console.print()
     recoveries = [entry for entry in entries if entry.kind == 'recovery']
     if recoveries:
+        console.print(_table_of(ledger, recoveries))
+
+
+def _shown_accounts(ledger, subject):
+    if not subject:
+        return ledger.accounts()
+    if subject not in ledger.subjects():
+        raise ConfigurationError(f'the ledger knows no subject {quoted(subject)}')
+    return [ledger.account(subject)]
+
+
+def _print_summary(ledger, accounts):
+    """Print what many subjects have spent: the most of one, and who has least left."""
+    console, file = _console(), printable(ledger.path)
+    spent = {account.subject: account.counted for account in accounts}
+    limited = [account for account in accounts if account.budget is not None]
+    most = max(accounts, key=lambda account: spent[account.subject])
+    console.print(f'{len(accounts):,} subjects, of which {len(limited):,} have a budget. The most '
+                  f'that one has spent: {most}', soft_wrap=True)
+    if limited:
+        limited.sort(key=lambda account: account.budget - spent[account.subject])
+        console.print('Nearest to their budgets:')
+        _print_remaining(limited[:_NEAREST])
+    console.print(f'All: symdp ledger {file} --remaining. The charges of one: symdp ledger {file} '
+                  '--subject NAME', soft_wrap=True)
+    if recoveries := ledger.entries(kind='recovery'):
         console.print(_table_of(ledger, recoveries))
 
 
@@ -249,7 +281,7 @@ def _charges(ledger, charges, files):
         'log_id': charge.log_id, 'symbols': _symbols(charge), 'epsilon': charge.epsilon,
         'adjacency': charge.adjacency, 'cost': written(ledger.cost(charge)),
         'unit': str(ledger.unit(charge)),
-        'rho': written(charge.loss.concentrated.rho(ledger.unit(charge).steps(charge.loss.step))),
+        'rho': written(ledger.unit(charge).rho(charge.loss)),
         'settings': {name: value for name, value in charge.described.items() if name != 'logs'},
         'logs': sorted(charge.logs or ()),
         'files': paths.get(charge.number, []),

@@ -151,6 +151,9 @@ def _is_archive(options):
     if archives and not options.output.endswith('.parquet'):
         raise ConfigurationError(f'{archives[0]} is an archive: name its release as a file, '
                                  '-o OUT.parquet')
+    if not archives and (found := _dataset_in(options.logs)):
+        raise ConfigurationError(f'{found} is a directory of Parquet files, an archive: name its '
+                                 'release -o OUT.parquet')
     if not archives and options.output.endswith('.parquet'):
         raise ConfigurationError(f'{options.output} would be the release of an archive: give one '
                                  'whose name ends in .parquet, or name a directory for releases '
@@ -160,6 +163,11 @@ def _is_archive(options):
             raise ConfigurationError(f'--{option.name.replace("_", "-")} is not for '
                                      f'{"archives" if archives else "logs"}: leave it out')
     return bool(archives)
+
+
+def _dataset_in(names):
+    """Return a directory with partitions (NAME=VALUE) that hold Parquet files; None: is none."""
+    return next((name for name in names for _ in Path(name).glob('*=*/**/*.parquet')), None)
 
 
 def _logs_release(options, settings, output):
@@ -277,9 +285,8 @@ def _charged(ledger, report, settings):
     """Return in a sentence what the subjects of an archive are charged for it."""
     from symdp_ros.ledger.units import as_text
 
-    entries = [entry for entry in ledger.charges() for outcome in report.outcomes
-               if (entry.log_id, entry.settings, outcome.kind) == (
-                   outcome.log_id, settings.digest(), 'released')]
+    entries = [entry for outcome in report.outcomes if outcome.kind == 'released'
+               for entry in ledger.charges(log_id=outcome.log_id, settings=settings.digest())]
     costs = sorted({entry.amount for entry in entries})
     whose = '1 subject is' if len(entries) == 1 else f'{len(entries):,} subjects are'
     return [f'{whose} charged for it, each ε = '

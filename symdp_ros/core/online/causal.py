@@ -24,6 +24,7 @@ class Causal(Law):
     def __init__(self, online: OnlineSteps):
         self.online = online
         self._independent = online.chain.is_alphabet and online.targets is None  # positions
+        self.response_values = online.response_values
         self._idle = [online]  # as many as threads have drawn at once
 
     def draw(self, word: Word) -> list[str]:

@@ -144,6 +144,12 @@ class OnlineSteps(Mechanism):
         return self._word.zone if isinstance(self._word, ZonedWord) else None
 
     @property
+    def response_values(self) -> int:
+        """Return the fewest values ≥ 2 of which a symbol is a response; 2: it is not known."""
+        degrees = self._chain.out_degrees()
+        return 2 if self._tables is not None else int(min(degrees[degrees > 1], default=2))
+
+    @property
     def targets(self) -> Targets | None:
         """Return the table of targets; None: s_t itself, or `tables` has them."""
         return self._targets

@@ -9,16 +9,16 @@ change as releases are moved to their paths, have seals of their own.
 
 Errors of SQLite become a LedgerError here; for a damaged file, it says how to recover.
 """
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 import hmac
-from operator import attrgetter
 import os
 from pathlib import Path
 import re
 import sqlite3
 import time
+from types import MappingProxyType
 from typing import Any
 import uuid
 
@@ -26,9 +26,10 @@ from symdp_ros.errors import LedgerError, printable, raising
 from symdp_ros.ledger.accounts import Entry
 from symdp_ros.ledger.storage.mark import Mark
 
-COLUMNS = tuple(column.name for column in fields(Entry))
-_row = attrgetter(*COLUMNS)  # of an entry
+COLUMNS = Entry._fields
 FILE_COLUMNS = ('number', 'path', 'staged', 'digest', 'visible')
+#: In the column 'visible': of what was handed out again, which its charge does not count.
+COPY = 2
 #: What reading a damaged file with SQLite may raise.
 FAILURES = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
 
@@ -65,7 +66,7 @@ _SCHEMA = """
         path TEXT NOT NULL UNIQUE,     -- where the release is, or is to be
         staged TEXT NOT NULL,          -- where it was written first
         digest TEXT NOT NULL,          -- SHA-256 of its content
-        visible INTEGER NOT NULL,      -- whether it has been moved to its path
+        visible INTEGER NOT NULL,      -- whether it has been moved to its path (2: a copy)
         seal BLOB NOT NULL             -- HMAC of this row
     );
 """
@@ -80,6 +81,7 @@ class LedgerFile:
     staged: Path
     digest: str
     visible: bool
+    is_copy: bool = False  # it was handed out again, in another form
 
 
 class LedgerDatabase:
@@ -192,16 +194,37 @@ class LedgerDatabase:
         """Execute a statement; use it within `errors`."""
         return self._db.execute(statement, values)
 
-    def entries(self, after: int = 0) -> Iterator[tuple[Any, ...]]:
-        """Yield the columns and the seal of every entry after a number, in order."""
+    def entries(self, after: int = 0,
+                values: Mapping[str, object] = MappingProxyType({})) -> Iterator[tuple[Any, ...]]:
+        """
+        Yield the columns and the seal of entries after a number, in order.
+
+        :param values: what some columns hold, by name.
+        """
+        having = ''.join(f' AND {name} IS ?' for name in values)
         return self._db.execute(f'SELECT {", ".join(COLUMNS)}, seal FROM charges '
-                                'WHERE number > ? ORDER BY number', (after,))
+                                f'WHERE number > ?{having} ORDER BY number',
+                                (after, *values.values()))
+
+    def entries_of(self, subject: str, last: int) -> Iterator[tuple[Any, ...]]:
+        """Yield the same of a subject, up to a number, each with the seal before it."""
+        columns = ', '.join(f'charges.{name}' for name in (*COLUMNS, 'seal'))
+        return self._db.execute(
+            f'SELECT {columns}, before.seal FROM charges LEFT JOIN charges AS before '
+            'ON before.number = charges.number - 1 '
+            'WHERE charges.subject = ? AND charges.number <= ? ORDER BY charges.number',
+            (subject, last))
+
+    def subjects(self) -> list[str]:
+        """Return the subject of every entry; '' of those that are of none."""
+        return [subject for subject, in self._db.execute('SELECT DISTINCT subject FROM charges')
+                if isinstance(subject, str)]
 
     def entry(self, number: int | None) -> Entry | None:
         """Return the entry of a number, if there is one."""
         row = self._db.execute(f'SELECT {", ".join(COLUMNS)} FROM charges WHERE number = ?',
                                (number,)).fetchone()
-        return None if row is None else Entry(*row)
+        return None if row is None else Entry._make(row)
 
     def seal_at(self, number: int) -> object:
         """Return the seal of an entry, of any type if it is damaged; None: there is none."""
@@ -210,14 +233,14 @@ class LedgerDatabase:
 
     def insert(self, entry: Entry, before: bytes) -> bytes:
         """Write an entry, given the seal before it; return its own."""
-        row = _row(entry)
-        seal = self.seal(row, before)
-        self._db.execute(_INSERT, (*row, seal))
+        seal = self.seal(entry, before)
+        self._db.execute(_INSERT, (*entry, seal))
         return seal
 
     def insert_file(self, file: LedgerFile, seal: bytes | None = None) -> None:
         """Write a row of the table of files; `seal`: instead of its own one."""
-        row = (file.number, str(file.path), str(file.staged), file.digest, int(file.visible))
+        row = (file.number, str(file.path), str(file.staged), file.digest,
+               COPY if file.is_copy else int(file.visible))
         self._db.execute('INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)',
                          (*row, self.seal(row) if seal is None else seal))
 
@@ -261,7 +284,8 @@ class LedgerDatabase:
     def _check_not_lost(self) -> None:
         """Check that there is no mark of a ledger that is gone."""
         try:
-            lost = Mark.read(self.mark) is not None
+            mark = Mark.read(self.mark)
+            lost = mark is not None and mark.number > 0
         except LedgerError:
             lost = True
         if lost:

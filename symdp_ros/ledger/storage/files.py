@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from symdp_ros.errors import LedgerError
-from symdp_ros.ledger.storage.database import FILE_COLUMNS, LedgerDatabase, LedgerFile
+from symdp_ros.ledger.storage.database import COPY, FILE_COLUMNS, LedgerDatabase, LedgerFile
 
 
 class ReleasedFiles:
@@ -21,8 +21,8 @@ class ReleasedFiles:
         return self._selected('TRUE')
 
     def of(self, number: int) -> list[LedgerFile]:
-        """Return the files of a charge."""
-        return self._selected('number = ?', number)
+        """Return the files of a charge, without copies."""
+        return self._selected('number = ? AND visible != ?', number, COPY)
 
     def hidden(self) -> list[LedgerFile]:
         """Return the files that were not moved to their paths yet."""
@@ -55,6 +55,13 @@ class ReleasedFiles:
         """Note a file of a new charge; no other release has its path."""
         self._database.insert_file(file)
 
+    def add_copy(self, number: int, path: Path, digest: str) -> None:
+        """Note that a release was handed out again, where its content is a new one."""
+        with self._database.errors(), self._database.transaction():
+            if not self._selected('number = ? AND digest = ? OR path = ?', number, digest,
+                                  str(path)):
+                self._database.insert_file(LedgerFile(number, path, path, digest, True, True))
+
     def move(self, path: Path, new_path: Path) -> None:
         """Note another path for a file that is not visible yet."""
         with self._database.errors(), self._database.transaction():
@@ -73,7 +80,8 @@ class ReleasedFiles:
 
     def _change(self, file_path: Path, **changes: Any) -> None:
         row = self._database.execute(f'SELECT {", ".join(FILE_COLUMNS)}, seal FROM files '
-                                     'WHERE path = ?', (str(file_path),)).fetchone()
+                                     'WHERE path = ? AND visible != ?',
+                                     (str(file_path), COPY)).fetchone()
         if row is None:
             return
         *row, seal = row
@@ -87,4 +95,4 @@ def _file_of(row: tuple[Any, ...]) -> LedgerFile:
     number, path, staged, digest, visible = row
     if not all(isinstance(text, str) for text in (path, staged, digest)):
         raise LedgerError(f'the files of charge {number} of the ledger are damaged', damaged=True)
-    return LedgerFile(number, Path(path), Path(staged), digest, bool(visible))
+    return LedgerFile(number, Path(path), Path(staged), digest, bool(visible), visible == COPY)

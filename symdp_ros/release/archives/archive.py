@@ -53,6 +53,7 @@ from symdp_ros.release.transaction import Output, Publisher, Staged
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
+    from symdp_ros.core.law import Law
 
 
 @dataclass(eq=False)
@@ -124,26 +125,26 @@ class ArchiveSource:
         """Return what its release costs, under the mechanism for its longest route."""
         self._survey = survey = self._data.survey(
             self.is_charged and self._data.has_stamps and self._how.charge == 'archive')
-        bound, longest = 'pure', survey.longest
+        law, longest = None, survey.longest
         if self.mechanisms is not None:
             self._privacy = self.settings.privacy_for(longest)
             self._chosen = self.mechanisms.settings_for(longest, self.length, self._privacy)
             mechanism = self.mechanisms.made(self._chosen, longest, self._privacy)
-            bound = mechanism.law.loss_bound
+            law = mechanism.law
         at_once = [1] * max(len(survey.subjects), 1) if survey.spans is None \
             else routes_at_once(survey.spans).tolist()
-        self._loss = self._loss_of(bound, survey.routes, max(at_once))
+        self._loss = self._loss_of(law, survey.routes, max(at_once))
         if self.is_charged and survey.subjects:
-            self.losses = {subject: self._loss_of(bound, count, most) for (subject, count), most
+            self.losses = {subject: self._loss_of(law, count, most) for (subject, count), most
                            in zip(survey.subjects.items(), at_once, strict=True)}
             self.on_subjects(self.losses)
         return self._loss
 
-    def _loss_of(self, bound: str, routes: int, at_once: int) -> Loss:
+    def _loss_of(self, law: 'Law | None', routes: int, at_once: int) -> Loss:
         """Return the loss of routes of which so many show one moment."""
         if self._how.charge == 'route':
-            return self.settings.loss(bound, self._survey.longest, routes)
-        loss = self.settings.loss(bound, self._survey.longest)
+            return self.settings.loss(law, self._survey.longest, routes)
+        loss = self.settings.loss(law, self._survey.longest)
         return replace(loss, epsilon=loss.epsilon * at_once, routes=at_once,
                        repeats=-(-routes // at_once))
 

@@ -75,9 +75,10 @@ def privatize_batch(batch: Any, release: ReleaseKey, *, file: str = '', start: i
 
     It is a pure function: equal arguments give equal batches. The caller charges the release.
 
-    :param batch: a pyarrow RecordBatch of whole routes with the columns of `release`; others are
-        left out. **No route may be in two batches**: for such a route, or for two routes of one
-        subject with the same id, the same bits would be drawn. (Give `file` where ids repeat.)
+    :param batch: a pyarrow RecordBatch, or Table, of whole routes with the columns of `release`;
+        others are left out. What is returned is of the same kind.
+        **No route may be in two batches**: for such a route, or for two routes of one subject with
+        the same id, the same bits would be drawn. (Give `file` where ids repeat.)
     :param file: what ids are unique in.
     :param start: the position of each route's first row, 0 or 1.
     :raises LogError: a route is not whole, or is there twice; columns are missing.
@@ -85,13 +86,28 @@ def privatize_batch(batch: Any, release: ReleaseKey, *, file: str = '', start: i
     """
     settings, key = release.settings, release.of(file)
     assert settings.archive is not None
+    pyarrow, _ = parquet()
+    if isinstance(batch, pyarrow.Table):
+        whole = _one_batch(batch)
+        return pyarrow.Table.from_batches([privatize_batch(whole, release, file=file,
+                                                           start=start)])
     chunk, schema = chunk_of(batch, settings.archive.columns, settings.states_by_value(), start)
     names = names_of(chunk.keys, key)
     if len(np.unique(names, axis=0)) < len(names):
         raise LogError('two of its routes have the same id: give them different ones')
-    states = parquet()[0].array(settings.chain.states)
-    table = chunk.with_symbols(schema, states, _drawn(chunk, settings, names, key))
-    return table.combine_chunks().to_batches()[0] if len(table) else schema.empty_table()
+    states = pyarrow.array(settings.chain.states)
+    if not chunk.rows:
+        return _one_batch(schema.empty_table())
+    return _one_batch(chunk.with_symbols(schema, states, _drawn(chunk, settings, names, key)))
+
+
+def _one_batch(table: Any) -> Any:
+    """Return a table as one record batch; one without rows has a batch, too."""
+    pyarrow, _ = parquet()
+    columns = [column.combine_chunks() for column in table.columns]
+    return pyarrow.RecordBatch.from_arrays(
+        [column.combine_chunks() if isinstance(column, pyarrow.ChunkedArray) else column
+         for column in columns], schema=table.schema)
 
 
 def privatized(chunks: Iterable[Chunk], settings: 'ReleaseSettings', key: bytes,

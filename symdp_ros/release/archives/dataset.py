@@ -36,7 +36,7 @@ class DatasetFile:
 
     :param name: within the archive; '': it is the archive.
     :param subject: whose routes it holds, as its directories say; None: they do not.
-    :param stamp: of `Archive`.
+    :param stamp, stamps: of `Archive`.
     """
 
     path: Place
@@ -45,7 +45,7 @@ class DatasetFile:
     stamp: Stamp
     rows: int
     has_subjects: bool
-    has_stamps: bool
+    stamps: str
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,15 @@ class Dataset:
         self.files = list(self._files.values())
         self.rows = sum(file.rows for file in self.files)
         told = {file.has_subjects or file.subject is not None for file in self.files}
-        timed = {file.has_stamps for file in self.files}
-        self.has_subjects, self.has_stamps = told == {True}, timed == {True}
+        timed = sorted({file.stamps for file in self.files})
+        self.has_subjects, self.has_stamps = told == {True}, '' not in timed
         if len(told) > 1:
             raise LogError(f'some of its files say whose routes they hold (column, or directory, '
                            f'{columns.subject!r}), and others do not', path=str(path))
+        if len(timed) > 1 and self.has_stamps:
+            raise LogError(f'the stamps ({columns.stamp!r}) of some of its files are {timed[0]}, '
+                           f'and of others {timed[1]}, which cannot be compared: convert them',
+                           path=str(path))
         if len(timed) > 1:
             raise LogError(f'some of its files have stamps ({columns.stamp!r}), and others do not',
                            path=str(path))
@@ -94,9 +98,8 @@ class Dataset:
     def _opened(self, name: str) -> DatasetFile:
         path = self.path / name if name else self.path
         with Archive(path, self.columns, self.sizes) as archive:
-            subject = None if archive.has_subjects else _subject(name, self.columns.subject)
-            return DatasetFile(path.absolute(), name, subject, archive.stamp, archive.rows,
-                               archive.has_subjects, archive.has_stamps)
+            return DatasetFile(path.absolute(), name, _subject(name, self.columns.subject),
+                               archive.stamp, archive.rows, archive.has_subjects, archive.stamps)
 
     def _each(self, names: Iterable[str], work: Callable[[str], _Result]) -> list[_Result]:
         """Return what the work returns for each file, on all processors; errors name the file."""
@@ -145,7 +148,12 @@ class Dataset:
         surveys = self._in_each(lambda archive: archive.survey(wanted, timed))
         subjects, spans = Counter[str](), []
         for file, survey in zip(self.files, surveys, strict=True):
-            here = survey.subjects if file.subject is None else {file.subject: survey.routes}
+            here = survey.subjects if file.has_subjects else {
+                file.subject: survey.routes} if file.subject is not None else {}
+            if others := [other for other in here if file.subject not in (None, other)]:
+                raise LogError(f'{printable(file.name)} lies in a directory of {file.subject!r}, '
+                               f'and its column {self.columns.subject!r} says {others[0]!r}: '
+                               'move the file, or correct the column', path=str(self.path))
             subjects.update(here)
             if survey.spans is not None:
                 numbers = {name: number for number, name in enumerate(subjects)}
@@ -176,7 +184,8 @@ class Dataset:
         if survey is None or self.is_directory:
             return [Task(file, 0, file.rows, None, name,
                          left_out if file.has_subjects else frozenset())
-                    for name, file in self._files.items() if file.subject not in left_out]
+                    for name, file in self._files.items()
+                    if file.has_subjects or file.subject not in left_out]
         [file] = self.files
         ends = sorted({*survey.cuts, file.rows})
         return [Task(file, first, end, survey.start, f'part-{number:05d}{SUFFIX}', left_out)
@@ -208,6 +217,9 @@ def _names(path: Place) -> Iterator[str]:
         if not name.endswith(SUFFIX):
             raise LogError(f'it holds {printable(name)}, which is no {SUFFIX} file: move that '
                            'elsewhere', path=str(path))
+        if name != os.fsencode(name).decode(errors='replace'):
+            raise LogError(f'it holds {printable(name)}, whose name is not UTF-8: rename it',
+                           path=str(path))
         count += 1
         yield name
     if not count:
@@ -236,5 +248,9 @@ def _subject(name: str, key: str) -> str | None:
         if is_one and found == key:
             if value == _NO_VALUE:
                 raise LogError(f'a directory names no subject ({printable(part)}): rename it')
-            return unquote(value)
+            try:
+                return unquote(value, errors='strict')
+            except UnicodeDecodeError:
+                problem = f'a directory names no subject ({printable(part)}), as it is not UTF-8'
+            raise LogError(f'{problem}: rename it')
     return None

@@ -120,6 +120,7 @@ class Archive:
     :param sizes: of what is read at a time.
     :param unchanged: the stamp that the file must have; None: any.
     :ivar stamp: what changes when the file does.
+    :ivar stamps: what the stamps of rows are, such as 'integers'; '': there are none.
     :raises LogError: there is no such file; it is no regular file, no Parquet file, or cut off; it
         was changed; it has no such columns, others of their type, or no rows.
     """
@@ -146,7 +147,7 @@ class Archive:
             check_unchanged(path, unchanged)
         self._reader = _IDLE.pop() if _IDLE else _Reader()
         self._is_busy = False
-        [(self.rows, self.has_stamps, schema)] = self._answers('open', path, columns, sizes)
+        [(self.rows, self.stamps, schema)] = self._answers('open', path, columns, sizes)
         pyarrow, _ = parquet()
         self.schema = pyarrow.ipc.read_schema(pyarrow.py_buffer(schema))
         self.has_subjects = len(reading.keys_in(self.schema, columns)) > 1
@@ -255,6 +256,7 @@ def chunk_of(batch: Any, columns: Columns, position_of: Mapping[str, int],
     :param position_of, start: as of `Archive.chunks`.
     :raises LogError: as `Archive.chunks`.
     """
+    batch = reading.with_plain_texts(batch)
     schema = reading.released_schema(batch.schema, columns)
     keys, offsets = reading.keys_in(schema, columns), np.zeros(1, np.int64)
     for column in batch.columns:

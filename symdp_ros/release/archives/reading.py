@@ -25,7 +25,7 @@ from symdp_ros.release.inspection import MOST_NAMES, Moves
 _MEMORY = 4 << 30  # bytes that the process may take beyond its libraries
 _MOST_VALUES = 100_000  # different unknown ones that are counted by name
 _REQUEST = 8 << 20  # bytes
-_TEXTS = 'string large_string'
+_TEXTS = 'string large_string string_view'
 _SORT = 'sort the archive by route and position'
 
 
@@ -170,7 +170,7 @@ class _File:
             metadata, schema = file.metadata, file.schema_arrow
         self._schema = released_schema(schema, columns)
         self._keys = keys_in(schema, columns)
-        self._has_stamps = columns.stamp in schema.names
+        self._stamps = _kind_of_stamps(schema, columns.stamp)
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         self._group_rows = np.cumsum([0, *(group.num_rows for group in groups)])
         self._rows = int(self._group_rows[-1])
@@ -184,8 +184,8 @@ class _File:
             pre_buffer=False, buffer_size=buffer_bytes, page_checksum_verification=True)
 
     def open(self) -> Iterator[tuple[Any, ...]]:  # noqa: A003 (a request)
-        """Yield the number of rows, whether they have stamps, and the schema of a release."""
-        yield self._rows, self._has_stamps, self._schema.serialize()
+        """Yield the number of rows, what their stamps are, and the schema of a release."""
+        yield self._rows, self._stamps, self._schema.serialize()
 
     def survey(self, wanted: Sequence[int], timed: bool) -> Iterator[tuple[Any, ...]]:
         """Yield what a `Survey` has; `wanted`: the rows of `cuts`, in order; `timed`: spans."""
@@ -306,6 +306,7 @@ class _File:
             batch = next(batches, None)
             if batch is None:
                 raise LogError('it cannot be read, as it is damaged: rows are missing')
+            batch = with_plain_texts(batch)
             for name in names:
                 check(batch.column(name), is_text=name != self._columns.symbol)
             left, right = max(first - row, 0), min(end - row, len(batch))
@@ -447,14 +448,29 @@ def _stamps(column: Any) -> Ints:
     if column.null_count:
         raise LogError('a stamp is null: every row needs one, or no row')
     if pyarrow.types.is_timestamp(column.type):
-        column = column.cast(pyarrow.timestamp('ns', column.type.tz)).cast(pyarrow.int64())
+        try:
+            column = column.cast(pyarrow.timestamp('ns', column.type.tz)).cast(pyarrow.int64())
+        except pyarrow.ArrowInvalid:
+            column = None
+        if column is None:
+            raise LogError('a stamp lies before 1678 or after 2261, which nanoseconds cannot say: '
+                           'correct it, or use integers of seconds in all files')
     stamps: Ints = column.to_numpy().astype(np.int64)
     return stamps
 
 
+def _kind_of_stamps(schema: Any, name: str) -> str:
+    """Return what the stamps of an archive are; '': it has none."""
+    if name not in schema.names:
+        return ''
+    type_ = _plain(schema.field(name).type)
+    return 'integers' if parquet()[0].types.is_integer(type_) else \
+        'times' if type_.tz is None else 'times with a time zone'
+
+
 def _is_text(type_: Any) -> bool:
     types = parquet()[0].types
-    return bool(types.is_string(type_) or types.is_large_string(type_))
+    return any(getattr(types, f'is_{kind}')(type_) for kind in _TEXTS.split())
 
 
 def _plain(type_: Any) -> Any:
@@ -465,6 +481,15 @@ def _plain(type_: Any) -> Any:
 def keys_in(schema: Any, columns: Columns) -> list[str]:
     """Return the columns that say which route it is."""
     return [name for name in (columns.subject, columns.route) if name in schema.names]
+
+
+def with_plain_texts(batch: Any) -> Any:
+    """Return a batch in which views of texts are texts."""
+    pyarrow, _ = parquet()
+    for i, name in enumerate(batch.schema.names):
+        if pyarrow.types.is_string_view(batch.column(i).type):
+            batch = batch.set_column(i, name, batch.column(i).cast(pyarrow.large_string()))
+    return batch
 
 
 def with_coded_keys(batch: Any, keys: Sequence[str]) -> Any:
@@ -543,7 +568,7 @@ def released_schema(schema: Any, columns: Columns) -> Any:
         raise LogError(f'the column {columns.position!r} does not hold integers: convert it')
     if columns.stamp in schema.names:
         type_of(columns.stamp, 'integer timestamp', 'holds neither times nor integers: name '
-                'another one (--stamp-key), or')
+                'another one (--stamp-key), or, of seconds with decimals, make nanoseconds:')
     type_of(columns.symbol, f'integer boolean null {_TEXTS}',
             'holds neither strings, integers nor booleans')
     fields += [(columns.position, position), (columns.symbol, text)]
