@@ -14,12 +14,12 @@ from symdp_ros.analysis.accuracy import robots
 from symdp_ros.analysis.adversary import best_guess, Guess
 from symdp_ros.analysis.alternatives import fewest_differences, single_moves
 from symdp_ros.analysis.calibration import Calibration, DELAYS
-from symdp_ros.analysis.choice import choose
 from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
 from symdp_ros.cli.maps.zones import guessed_in_zones, print_zones
 from symdp_ros.cli.progress import progress
+from symdp_ros.core.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
@@ -88,7 +88,7 @@ def run(options) -> int:
                               delays=sorted({delay, *DELAYS} - {0}), zones=privacy.zones)
     names, guessed = calibration.mechanisms(), _GUESSED if privacy.zones is None else 'adaptive'
     guesses: dict[float, list[Guess]] = {}
-    taken: list[tuple[str, str]] = []  # live, and for logs
+    taken = _taken(chain, privacy, length, delay, options)
 
     def guess(epsilon: float) -> None:
         mechanism = OnlineMechanism(chain, replace(privacy, epsilon=epsilon), policy=guessed,
@@ -109,8 +109,7 @@ def run(options) -> int:
         console.print(f'how it moves: {chain.how_it_moves(options.trust)}')
     with progress((len(names) if options.target_error else 0)
                   + len(EPSILONS) * (len(names) + (word is None))) as done:
-        others = [partial(guess, epsilon) for epsilon in EPSILONS] + [
-            lambda: taken.append(_taken(chain, privacy, length, delay, options))]
+        others = [partial(guess, epsilon) for epsilon in EPSILONS]
         table = calibration.table(EPSILONS, done, others if word is None else [])
         calibration.table([shown_at])
         needed = calibration.needed(options.target_error, done) if options.target_error else {}
@@ -128,7 +127,7 @@ def run(options) -> int:
                      'few symbols cannot change in more'), sep='\n')
     if several:
         console.print(f'by robot, at ε = {shown_at:g}, with what auto takes; a stay is in one '
-                      'place, on average', _by_robot(calibration, taken[0], shown_at), sep='\n')
+                      'place, on average', _by_robot(calibration, taken, shown_at), sep='\n')
     elif word is None:
         [stay] = calibration.mean_stay.values()
         console.print(f'these walks stay {stay:.1f} symbols in a place, on average: of a robot '
@@ -138,7 +137,7 @@ def run(options) -> int:
         error = max(error.standard_error for epsilon in EPSILONS for name in names
                     for error in calibration.errors(name, epsilon).values())
         console.print(f'standard errors: at most {100 * error:.1f} %')
-        console.print(_said(taken[0], shown_at, delay))
+        console.print(_said(taken, shown_at, delay))
         hidden = ':\nthe robot that is hidden most – least' if several else ''
         console.print('how often an adversary names the region, who knows the map and how the '
                       f'robot\nmoves, without and with private regions (live, {guessed}){hidden}',
@@ -227,17 +226,16 @@ def _range(values):
 
 def _taken(chain, privacy, length, delay, options):
     """Return what auto takes, by the function that nodes and releases use."""
-    live, _ = choose(chain, privacy, MechanismSettings(LIVE_DRAWS, trust=options.trust,
-                                                       delay=delay))
-    logged, _ = choose(chain, privacy.for_length(length), MechanismSettings(trust=options.trust),
-                       length)
+    live = choose(chain, privacy, MechanismSettings(LIVE_DRAWS, trust=options.trust,
+                                                    delay=delay))
+    logged = choose(chain, privacy.for_length(length), MechanismSettings(trust=options.trust),
+                    length)
     return live.policy, logged.name
 
 
 def _said(taken, epsilon, delay):
     given = f', with delay: {delay}' if delay else ''
-    return (f'what auto takes at ε = {epsilon:g} (fewest errors, on average over these '
-            f'robots){given}: live, {taken[0]}; for logs: {taken[1]}')
+    return (f'what auto takes at ε = {epsilon:g}{given}: live, {taken[0]}; for logs: {taken[1]}')
 
 
 def _by_robot(calibration, taken, epsilon):

@@ -127,7 +127,7 @@ class ArchiveSource:
         bound, longest = 'pure', survey.longest
         if self.mechanisms is not None:
             self._privacy = self.settings.privacy_for(longest)
-            self._chosen = self.mechanisms.settings_for(longest, self.length, self._privacy)
+            self._chosen = self.mechanisms.settings_for(longest, self._privacy)
             mechanism = self.mechanisms.made(self._chosen, longest, self._privacy)
             bound = mechanism.law.loss_bound
         at_once = [1] * max(len(survey.subjects), 1) if survey.spans is None \
