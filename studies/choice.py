@@ -10,10 +10,11 @@ the maps of the folder shared/data next to the repository, and says so where it 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from math import sqrt
 from pathlib import Path
 import sys
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from studies.compare.areas import area, names, SPARSE
@@ -32,6 +33,7 @@ from symdp_ros.core.zones import Zones
 
 EPSILONS, ADJACENCIES, LENGTHS = (0.5, 1.0, 2.0, 3.0, 5.0), (1, 3), (20, 100)
 QUICK = 'nav2/route_sample_graph.geojson'
+KINDS = (LIVE, *(f'logs of {length}' for length in LENGTHS))
 ALPHABETS = {f'an alphabet of {size}': size for size in (5, 40)}
 ZONED = 'in zones'
 _SYMBOLS, _LEAST_WALKS = 4_000, 6  # of all robots, and walks of each
@@ -42,6 +44,31 @@ LAWS: dict[str, str | None] = {
     'moves unknown': None, 'stays 0.9': None, 'stays 0.97': None, 'a habit': None,
     ZONED: None, 'says 0.97, but it wanders': 'moves unknown',
     'says a habit, but it wanders': 'moves unknown'}
+
+
+_PAGE = """\
+# The rule of `auto`
+
+`make choice` makes this page again (about an hour), from real maps (the folder shared/data next to
+the repository), two towns and two alphabets.
+
+`auto` takes a mechanism by a rule, from ε/k, the length of a word and how predictable a robot is
+(`symdp_ros.core.choice`). The table holds it against the best of all that it may take, and the
+policy `paper`: ε = {epsilons}; k = {adjacencies}; live words, and logs of {lengths} symbols. Robots
+walk by the public models, by their weights, with what the map says of moves: nothing, a
+probability of staying, or one likely move from each state (*a habit*). Errors are shares of wrong
+symbols. Those of adaptive are simulated, so differences have standard errors, of up to
+{error:.3f}. *Surely*: by more than {margin:g} and two standard errors.
+
+{behind}
+
+## Which are ever needed
+
+In how many settings a mechanism is better than everything else by more than {margin:g}; also where
+the map says how robots move, and they wander instead, which no rule can know.
+
+{wins}
+"""
 
 
 class Setting(NamedTuple):
@@ -59,6 +86,7 @@ class Setting(NamedTuple):
         return LENGTHS[-1] if self.kind == LIVE else int(self.kind.split()[-1])
 
 
+@cache
 def told(name: str, law: str) -> Chain:
     """Return the chain of a map with what a law says of moves."""
     if name in ALPHABETS:
@@ -124,7 +152,7 @@ def candidates(kind: str, privacy: Privacy) -> Iterator[MechanismSettings]:
     """
     settings = given(kind)
     for each in settings.available(privacy.zones).values():
-        if each.selection != 'permute_and_flip' or str(LENGTHS[0]) in kind.split():
+        if each.selection != 'permute_and_flip' or kind != KINDS[-1]:
             yield each
     if privacy.zones is None:
         yield replace(settings, selection=LIVE if kind == LIVE else 'causal', policy='paper')
@@ -145,7 +173,75 @@ def everything(quick: bool) -> dict[Setting, dict[str, tuple[float, float]]]:
     maps = [QUICK] if quick else [*ALPHABETS, *sorted(
         names(), key=lambda name: len(area(name).graph.successors))]
     arguments = [(name, law, k, kind) for name in maps for law in laws_of(name)
-                 for k in ADJACENCIES for kind in (LIVE, *(f'logs of {n}' for n in LENGTHS))]
+                 for k in ADJACENCIES for kind in KINDS]
     found = measure_all('choice', quick, measured, arguments)
     return {Setting(*of, epsilon): cell for of, cells in zip(arguments, found, strict=True)
             for epsilon, cell in zip(EPSILONS, cells, strict=True)}
+
+
+def page(found: dict[Setting, dict[str, tuple[float, float]]]) -> str:
+    """Return the page."""
+    taken = {setting: choose(
+        told(setting.map, setting.law), Privacy(setting.epsilon, setting.k, _zones(setting)),
+        given(setting.kind), setting.length if setting.kind != LIVE else 0).name
+        for setting in found}
+    rows = []
+    for law, by in LAWS.items():
+        for kind in KINDS:
+            some = [_behind(found[one], taken[one]) for one in found
+                    if (one.law, one.kind) == (law, kind)]
+            if some and by is None:
+                rows.append([law, kind, len(some), f'{np.mean([b for b, _ in some]):.4f}',
+                             f'{max(b for b, _ in some):.3f}',
+                             sum(b > _MARGIN for b, _ in some),
+                             sum(b > _MARGIN + 2 * e for b, e in some)])
+    known, wrong = ([cells for one, cells in found.items() if (LAWS[one.law] is None) == is_known]
+                    for is_known in (True, False))
+    counts = [Counter(filter(None, map(_winner, cells))) for cells in (known, wrong)]
+    names = sorted({name for cells in found.values() for name in cells},
+                   key=lambda name: (not name.startswith(LIVE), -counts[0][name], name))
+    return _PAGE.format(
+        epsilons=_listed(EPSILONS), adjacencies=_listed(ADJACENCIES), lengths=_listed(LENGTHS),
+        error=max(error for cells in found.values() for _, error in cells.values()),
+        margin=_MARGIN,
+        behind=table(['the map says', 'words', 'settings', 'behind, mean', 'at most',
+                      f'by more than {_MARGIN:g}', 'surely'], rows),
+        wins=table(['mechanism', f'of {len(known)} settings', f'map wrong: of {len(wrong)}'], [
+            [name, *(count[name] for count in counts)] for name in names]))
+
+
+def _zones(setting: Setting) -> Zones | None:
+    return zones_of(told(setting.map, setting.law), setting.law)
+
+
+def _behind(cells: dict[str, tuple[float, float]], name: str) -> tuple[float, float]:
+    """Return how much more than the best one errs, and the standard error of that."""
+    least = min(error for error, _ in cells.values())
+    return cells[name][0] - least, cells[name][1]
+
+
+def _winner(cells: dict[str, tuple[float, float]]) -> str | None:
+    """Return what is better than everything else by more than the margin; None: nothing is."""
+    best, *others = sorted(cells, key=lambda name: cells[name][0])
+    return best if others and cells[others[0]][0] - cells[best][0] > _MARGIN else None
+
+
+def _listed(numbers: Iterable[float]) -> str:
+    return ', '.join(f'{number:g}' for number in numbers)
+
+
+def main(arguments: list[str]) -> None:
+    """Write the page, or print it."""
+    files = [argument for argument in arguments if argument != '--quick']
+    try:
+        text = page(everything('--quick' in arguments))
+    except Skipped as reason:
+        sys.exit(f'skipped: {reason}')
+    if files:
+        Path(files[0]).write_text(text, encoding='utf-8')
+    else:
+        print(text)
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])

@@ -9,7 +9,7 @@ from itertools import count
 from math import log
 from typing import Any
 
-from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, COUNTED,
+from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, COUNTED, edges_of,
                                          errors_of_robots, mean_stay, patrols)
 from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
@@ -37,6 +37,7 @@ LIVE = tuple(_live(DELAYS))
 LOGGED = WHOLE_WORD
 MECHANISMS = (*LIVE, *LOGGED)
 
+_PLANNED_STEPS = 3 * 10**5  # states·moves
 _LARGEST_EPSILON = 60.0
 _TOLERANCE = 1e-3  # relative, of a solved ε
 
@@ -100,9 +101,11 @@ class Calibration:
                 } if self._word is None else {}
 
     def mechanisms(self) -> tuple[str, ...]:
-        """Return the mechanisms that can serve this length."""
+        """Return the mechanisms that can serve this length, and whose tables do not take long."""
         walks = min(sum(map(len, self._words.values())), COUNTED + len(self._words))
-        return *self._live, *(name for name in self._logged if walks * self._mechanism(
+        live = [name for name, choice in self._live.items() if choice['policy'] != 'planned'
+                or len(self._chain) * edges_of(self._chain) <= _PLANNED_STEPS]
+        return *live, *(name for name in self._logged if walks * self._mechanism(
             name, 0.0).law.counting_steps(self._length) <= MOST_COUNTING_STEPS)
 
     def error(self, name: str, epsilon: float) -> Error:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 import sys
+from time import perf_counter
 
 from symdp_ros.analysis.accuracy import robots
 from symdp_ros.analysis.adversary import best_guess, Guess
@@ -29,12 +30,15 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import certainty
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import (CALIBRATED_ADJACENCY, CALIBRATED_DELAY, CALIBRATED_EPSILON, LENGTH,
-                               LOG_TRUST, LOG_WORD, PLOT, TARGET_ERROR, VISIT, VISIT_STAY,
-                               VISIT_YAML, WALKS, ZONES_FILE)
+                               LOG_TRUST, LOG_WORD, PLOT, SECONDS, TARGET_ERROR, VISIT,
+                               VISIT_STAY, VISIT_YAML, WALKS, ZONES_FILE)
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
+_TRIED = 12                # ε for a target error, about
 _COMPARED_AT = 2.0         # the ε at which every robot is shown, and what auto takes
 _WALKS, _LEAST_WALKS = 220, 40  # of all robots together, and of each
+_FEWEST_WALKS = 4               # of each, where time is short
+_ADAPTIVE, _AT_ONCE = 6, 1.5    # so often adaptive is drawn for each ε; jobs, about
 _GUESSED = DEFAULT_POLICY  # the policy that the adversary observes
 _MOST_STEPS = 4 * 10**9    # at about a million per second
 _STEPS_OF_A_SYMBOL = 50    # besides one for each state
@@ -53,7 +57,7 @@ def add_parser(commands) -> None:
                     'seconds is protected with the fewest errors.')
     add_chain_arguments(parser)
     add_arguments(parser, (LENGTH, CALIBRATED_ADJACENCY, CALIBRATED_EPSILON, CALIBRATED_DELAY,
-                           ZONES_FILE, LOG_TRUST, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
+                           ZONES_FILE, LOG_TRUST, TARGET_ERROR, WALKS, SECONDS, LOG_WORD, PLOT))
     add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY, VISIT_YAML))
     parser.set_defaults(run=run)
 
@@ -81,12 +85,17 @@ def run(options) -> int:
     length = options.length if word is None else len(word)
     walking = robots(chain, options.trust) if word is None else {}
     walks = options.walks or max(_LEAST_WALKS, _WALKS // max(1, len(walking)))
+    guessed = _GUESSED if privacy.zones is None else 'adaptive'
     if word is None:
         _check_work(options, chain, walks)
+        tried = len(EPSILONS) + (_TRIED if options.target_error else 0)
+        walks, takes = _within(options, chain, privacy, guessed, walking, walks, tried)
+        print(f'{walks} routes of each robot: about {takes:.0f} s (--seconds, --walks)',
+              file=sys.stderr, flush=True)
     calibration = Calibration(chain, options.adjacency, length, word=word, walks=walks,
                               trust=options.trust, robots=walking,
                               delays=sorted({delay, *DELAYS} - {0}), zones=privacy.zones)
-    names, guessed = calibration.mechanisms(), _GUESSED if privacy.zones is None else 'adaptive'
+    names = calibration.mechanisms()
     guesses: dict[float, list[Guess]] = {}
     taken = _taken(chain, privacy, length, delay, options)
 
@@ -173,6 +182,41 @@ def _check_work(options, chain, walks):
             f'{walks:,} walks of {options.length:,} symbols on {len(chain):,} states '
             'would take many hours: give a smaller --length or fewer --walks, whose product is '
             f'at most {most:,}')
+
+
+def _within(options, chain, privacy, guessed, walking, walks, tried):
+    """
+    Return with how many walks it takes about --seconds, at least 4, and how long it takes.
+
+    :param walks: without --seconds; those of --walks are taken as they are.
+    :param tried: so many ε.
+    """
+    few = Calibration(chain, options.adjacency, options.length, walks=2, trust=options.trust,
+                      robots=walking, zones=privacy.zones)
+    observed = OnlineMechanism(chain, privacy, policy=guessed, trust=options.trust)
+
+    def guess():
+        for robot in walking.values():
+            best_guess(observed, options.length, walks=2, walks_by=robot)
+
+    def seconds(measured, *arguments):
+        begin = perf_counter()
+        measured(*arguments)
+        return perf_counter() - begin
+
+    # While this one is there, `few` shares its tables.
+    adaptive = []
+    tables = seconds(lambda: adaptive.append(OnlineMechanism(
+        chain, privacy, policy='adaptive', trust=options.trust)))
+    one = (1.3 * seconds(few.errors, 'exponential', privacy.epsilon) + seconds(guess)
+           + _ADAPTIVE * seconds(few.errors, 'live, adaptive', privacy.epsilon)) / 2
+
+    def takes(count):
+        return tried * (2 * tables + count * one) / _AT_ONCE
+
+    while not options.walks and walks > _FEWEST_WALKS and takes(walks) > options.seconds:
+        walks = max(_FEWEST_WALKS, walks // 2)
+    return walks, takes(walks)
 
 
 def _word(options, chain):

@@ -52,8 +52,8 @@ def test_what_is_given_restricts_what_is_available(settings, names):
 
 
 @pytest.mark.parametrize('settings, epsilon, k, length, taken', [
-    ({}, 1.0, 1, 7, 'causal, adaptive'), ({}, 1.0, 1, 8, 'exponential'),
-    ({}, 3.0, 3, 8, 'exponential'), ({}, 1.4, 1, 100, 'causal, adaptive'),
+    ({}, 1.0, 1, 4, 'causal, adaptive'), ({}, 1.0, 1, 20, 'exponential'),
+    ({}, 3.0, 3, 20, 'exponential'), ({}, 1.4, 1, 100, 'causal, adaptive'),
     ({}, 0.0, 1, 100, 'causal, adaptive'),
     ({'base': 'counting'}, 1.0, 1, 100, 'causal, adaptive'),
     ({'policy': 'guided'}, 1.0, 1, 4, 'exponential'),
@@ -65,9 +65,25 @@ def test_what_is_given_restricts_what_is_available(settings, names):
     *(({'selection': LIVE}, epsilon, k, 0, 'live, adaptive')
       for epsilon in (0.0, 1.0, 60.0) for k in (1, 100))])
 def test_the_rule(settings, epsilon, k, length, taken):
-    for chain in (STREETS, grid(3)):
-        assert choose(chain, Privacy(epsilon, k), MechanismSettings(**settings),
-                      length).name == taken
+    assert choose(STREETS, Privacy(epsilon, k), MechanismSettings(**settings),
+                  length).name == taken
+
+
+def test_the_rule_goes_by_how_predictable_a_robot_is():
+    """By hand: a move of one model has ln 2 nats, and one that is nearly sure close to none."""
+    fair = Chain({'a': {'a': .5, 'b': .5}, 'b': {'b': .5, 'c': .5}, 'c': {'c': .5, 'a': .5}}, 'a')
+    sure = Chain({'a': {'a': .001, 'b': .999}, 'b': {'b': .001, 'c': .999},
+                  'c': {'c': .001, 'a': .999}}, 'a')
+    given, nats = MechanismSettings(trust=1.0), 0.6931471805599453
+    assert choice._entropy(fair, 1.0) == pytest.approx(nats)
+    assert 0 < choice._entropy(sure, 1.0) < 0.01 < choice._entropy(sure, 0.8)
+    shortest = int(15 * nats / 0.5) + 1
+    for chain, epsilon, length, taken in (
+            (fair, 0.5, shortest, 'exponential'), (fair, 0.5, shortest - 1, 'causal, adaptive'),
+            (fair, 0.95, 100, 'exponential'), (fair, 0.96, 100, 'causal, adaptive'),
+            (sure, 0.5, 1, 'exponential'), (sure, 1.2, 100, 'exponential'),
+            (sure, 1.3, 100, 'causal, adaptive')):
+        assert choose(chain, Privacy(epsilon), given, length).name == taken
 
 
 @pytest.mark.parametrize('length', [12, 0])
