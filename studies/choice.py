@@ -54,8 +54,8 @@ the repository), two towns and two alphabets.
 
 `auto` takes a mechanism by a rule, from ε/k, the length of a word and how predictable a robot is
 (`symdp_ros.core.choice`). The table holds it against the best of all that it may take, and the
-policy `paper`: ε = {epsilons}; k = {adjacencies}; live words, and logs of {lengths} symbols. Robots
-walk by the public models, by their weights, with what the map says of moves: nothing, a
+policy `paper`: ε = {epsilons}; k = {adjacencies}; live words, and logs of {lengths} symbols.
+Robots walk by the public models, by their weights, with what the map says of moves: nothing, a
 probability of staying, or one likely move from each state (*a habit*). Errors are shares of wrong
 symbols. Those of adaptive are simulated, so differences have standard errors, of up to
 {error:.3f}. *Surely*: by more than {margin:g} and two standard errors.

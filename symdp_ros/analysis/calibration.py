@@ -63,7 +63,9 @@ class Calibration:
     :param trust: the weight of the chain's P among the models of how a robot moves, for the base
         measure and for 'adaptive'.
     :param robots: who walks, by name: chains with the states of this one, such as
-        `analysis.accuracy.robots`; each makes so many walks. None: one, by the chain's P.
+        `analysis.accuracy.robots`; each makes so many walks. None: one, by the chain's P (uniform
+        moves where it is not known). The rule of `auto` is for the mean over all public models,
+        by their weights: who asks for one robot may see another order.
     :param zones: as of `Privacy`; what does not know zones is left out.
     :param delays: in symbols, those of the live mechanisms of policy 'adaptive', besides none.
     :raises PrivacyError: the adjacency is out of range.

@@ -136,8 +136,8 @@ class Exploration:
                        for symbols in grid.symbols
                        if symbols_possible(protect, self.tick, symbols)]
         self.processes = max(1, min(processes, len(self.places)))
-        #: about how many seconds `cells` takes; None: not known
-        self.takes: float | None = None
+        #: about how many seconds `cells` takes; 0: not known
+        self.takes = 0.0
         if seconds:
             dearest = self._visits(grid.stays[0], grid.protects[-1], bool(zones))
             visits, self.takes = dearest.within(seconds, self._takes)

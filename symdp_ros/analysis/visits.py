@@ -216,6 +216,7 @@ class VisitCalibration:
         OnlineMechanism(small, Privacy(1.0), policy='adaptive').privatize_many([0, 1], [0, 2])
         begin = perf_counter()
         mechanism = few.mechanism(way, period, privacy)
+        assert isinstance(mechanism, OnlineMechanism)
         made = perf_counter()
         few.errors(way, mechanism, period)
         drawn = perf_counter()

@@ -19,7 +19,8 @@ from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
 from symdp_ros.cli.maps.zones import guessed_in_zones, print_zones
-from symdp_ros.cli.progress import progress
+from symdp_ros.cli.progress import announce, progress
+from symdp_ros.core.chain import Chain
 from symdp_ros.core.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.online import OnlineMechanism
@@ -90,8 +91,7 @@ def run(options) -> int:
         _check_work(options, chain, walks)
         tried = len(EPSILONS) + (_TRIED if options.target_error else 0)
         walks, takes = _within(options, chain, privacy, guessed, walking, walks, tried)
-        print(f'{walks} routes of each robot: about {takes:.0f} s (--seconds, --walks)',
-              file=sys.stderr, flush=True)
+        announce(f'{walks} routes of each robot', takes)
     calibration = Calibration(chain, options.adjacency, length, word=word, walks=walks,
                               trust=options.trust, robots=walking,
                               delays=sorted({delay, *DELAYS} - {0}), zones=privacy.zones)
@@ -204,6 +204,8 @@ def _within(options, chain, privacy, guessed, walking, walks, tried):
         measured(*arguments)
         return perf_counter() - begin
 
+    small = Chain({'a': ['a', 'b'], 'b': ['b', 'a']}, 'a')  # loads what is loaded once
+    OnlineMechanism(small, Privacy(1.0), policy='adaptive').privatize_many([0, 1], [0, 2])
     # While this one is there, `few` shares its tables.
     adaptive = []
     tables = seconds(lambda: adaptive.append(OnlineMechanism(

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 import os
 from pathlib import Path
 import shlex
-import sys
 
 from symdp_ros.analysis.exploration import Cell, Exploration, Grid, Place
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.cli.parameter_file import parameter_text, parameters_of
-from symdp_ros.cli.progress import progress
+from symdp_ros.cli.progress import announce, progress
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.figures.explorer import check_page, page
 from symdp_ros.files.durable import check_new, write_new_file
@@ -58,9 +57,7 @@ def run(options: argparse.Namespace) -> int:
                               zones=MapSettings.of(vars(options)).zones(),
                               seconds=options.seconds, processes=len(os.sched_getaffinity(0)))
     SamplingSettings('period', 1.0).check(exploration.chain)  # as nodes do
-    print(f'{len(graph.successors):,} states, {len(exploration.places)} settings of '
-          f'{len(epsilons)} ε each: about {exploration.takes:.0f} s (--seconds)', file=sys.stderr,
-          flush=True)
+    announce(f'{len(exploration.places)} settings of {len(epsilons)} ε each', exploration.takes)
     with progress(len(exploration.places)) as done:
         cells = exploration.cells(done)
     text = page(graph, Path(options.chain_file).name, exploration, cells,

@@ -44,7 +44,8 @@ def choose(chain: Chain, privacy: Privacy, settings: MechanismSettings,
     each, policies = float(privacy.epsilon_per_symbol), ['adaptive', 'guided', 'planned', 'paper']
     if not chain.stores_edges or len(chain) * chain.edge_count > _MOST_PAIRS:
         policies.append(policies.pop(0))
-    if not chain.stores_edges or length and _adds_up(each, length, _entropy(chain, settings.trust)):
+    if not chain.stores_edges or length and _adds_up(
+            each, length, _entropy(chain, settings.trust)):
         better = 0
     else:
         better = policies.index('guided') if each <= _LARGE else len(policies)

@@ -380,3 +380,14 @@ def test_the_parameters_of_each_row_make_the_chain_of_its_numbers():
 def test_an_epsilon_of_0_is_one():
     run = calibrate(CHAIN, *QUICK, '--epsilon', '0')
     assert run.returncode == 0 and 'by robot, at ε = 0, ' in run.stdout
+
+
+def test_where_time_is_short_fewer_routes_are_simulated(monkeypatch):
+    """And it says how long it takes; not where somebody says how many routes."""
+    monkeypatch.setattr('symdp_ros.cli.progress._LONG', -1.0)
+    run = calibrate(CHAIN, '--length', '5', '--seconds', '1')
+    assert run.returncode == 0 and 'averaged over ' in run.stdout
+    assert re.fullmatch(r'\d+ routes of each robot: about \d+ s \(--seconds\)\n', run.stderr)
+    monkeypatch.setattr('symdp_ros.cli.calibrate._AT_ONCE', 1e-9)
+    assert 'averaged over 4 walks' in calibrate(CHAIN, '--length', '5').stdout
+    assert 'averaged over 6 walks' in calibrate(CHAIN, '--length', '5', '--walks', '6').stdout

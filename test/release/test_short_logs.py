@@ -10,7 +10,6 @@ from symdp_ros import Chain, Privacy
 from symdp_ros.core import offline
 from symdp_ros.core.accounting import epsilon_at
 from symdp_ros.core.choice import choose
-from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.units import Unit
