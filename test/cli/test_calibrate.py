@@ -10,7 +10,7 @@ from in_process import CHAIN, ROOT, run_symdp
 import pytest
 from shared_data import shared
 from symdp_ros import Chain, Privacy
-from symdp_ros.analysis import choice, visits
+from symdp_ros.analysis import visits
 from symdp_ros.analysis.accuracy import robots
 from symdp_ros.analysis.calibration import Calibration, MECHANISMS
 from symdp_ros.cli import calibrate as command
@@ -29,12 +29,8 @@ SENSITIVE = 'symdp calibrate: this result is as sensitive as the word it is made
 @pytest.fixture(autouse=True)
 def few_rows_and_walks(monkeypatch):
     monkeypatch.setattr(command, 'EPSILONS', EPSILONS)
-    monkeypatch.setattr(choice, '_ROUNDS', (20,))
     monkeypatch.setattr(visits, '_WALKS', 8)
     monkeypatch.setattr(visits, '_LEAST_WALKS', 4)
-    choice._compared.cache_clear()
-    yield
-    choice._compared.cache_clear()
 
 
 def calibrate(*arguments, columns='250'):
