@@ -204,8 +204,9 @@ def _within(options, chain, privacy, guessed, walking, walks, tried):
         measured(*arguments)
         return perf_counter() - begin
 
-    small = Chain({'a': ['a', 'b'], 'b': ['b', 'a']}, 'a')  # loads what is loaded once
-    OnlineMechanism(small, Privacy(1.0), policy='adaptive').privatize_many([0, 1], [0, 2])
+    small = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+    Calibration(small, 1, 3, walks=2).table([1.0])  # loads what is loaded once
+    best_guess(OnlineMechanism(small, Privacy(1.0)), 3, walks=2)
     # While this one is there, `few` shares its tables.
     adaptive = []
     tables = seconds(lambda: adaptive.append(OnlineMechanism(

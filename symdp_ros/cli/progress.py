@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import sys
 
-_LONG = 3.0  # seconds
+_LONG = 5.0  # seconds
 
 
 def announce(work: str, seconds: float) -> None:

@@ -31,6 +31,7 @@ def few_rows_and_walks(monkeypatch):
     monkeypatch.setattr(command, 'EPSILONS', EPSILONS)
     monkeypatch.setattr(visits, '_WALKS', 8)
     monkeypatch.setattr(visits, '_LEAST_WALKS', 4)
+    monkeypatch.setattr('symdp_ros.cli.progress._LONG', 1e9)  # on a busy machine all is long
 
 
 def calibrate(*arguments, columns='250'):
