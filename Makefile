@@ -34,7 +34,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test test-thorough test-studies test-lossy test-often coverage lint fuzz \
-    kill soak docs figures experiments tables house gains zones markers picture why-not optimum \
+    kill soak docs figures experiments tables house gains choice zones markers picture why-not optimum \
     coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
@@ -175,6 +175,9 @@ why-not: setup
 
 zones: setup
 	$(VENV)/bin/python -m studies.zones docs/zones.md
+
+choice: setup
+	$(VENV)/bin/python -m studies.choice docs/evidence/choice.md
 
 gains: setup
 	$(VENV)/bin/python -m studies.gains docs/evidence/gains.md

@@ -11,13 +11,13 @@ import sys
 from time import perf_counter
 import traceback
 
-from bench import batch, ledger, offline, online, parquet, peers, processes
+from bench import batch, choosing, ledger, offline, online, parquet, peers, processes
 from bench.goals import GOALS
 from bench.measure import Effort, NotMeasured, Row
 from bench.scaling import curves
 from symdp_ros.core.offline.passes import loops
 
-ROWS = (*online.ROWS, *peers.ROWS, *offline.ROWS, *batch.ROWS, *parquet.ROWS,
+ROWS = (*online.ROWS, *choosing.ROWS, *peers.ROWS, *offline.ROWS, *batch.ROWS, *parquet.ROWS,
         *ledger.ROWS, *processes.ROWS)
 
 _LIBRARIES = ('numpy', 'scipy', 'numba', 'pyarrow', 'cryptography', 'opendp', 'diffprivlib',

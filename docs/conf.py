@@ -55,6 +55,7 @@ evidence/index
 evidence/comparison
 evidence/optimum
 evidence/gains
+evidence/choice
 evidence/coordination
 evidence/tables
 evidence/experiments/index

@@ -1,145 +1,247 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-`python -m studies.choice [SETTINGS]`: how much worse `auto` is than the best of all there is.
+How far the rule of `auto` is behind the best of all mechanisms, and which of them are ever best.
 
-Settings are random (a fixed seed): a map, how its robot moves, ε, k, n, for logs and live. Each
-mechanism is judged by 1,000 walks that the choice has not seen, shared among the public models by
-their weights: exactly for each walk, adaptive by one draw for each, permute-and-flip by its
-difference from the exponential mechanism with the base counting on 60 of them.
+`python -m studies.choice FILE.md [--quick]` makes the page; without a file it prints it. It reads
+the maps of the folder shared/data next to the repository, and says so where it is not there.
+`--quick`: one map.
 """
-from collections.abc import Sequence
-from math import exp, log, sqrt
-from random import Random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from math import sqrt
+from pathlib import Path
 import sys
-from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-from studies.compare import areas
+from studies.compare.areas import area, names, SPARSE
+from studies.compare.section import measure_all, Skipped, table
 from studies.gains import habit
-from symdp_ros.analysis.accuracy import errors_of_words, robots
-from symdp_ros.analysis.choice import choose, LONGEST
+from symdp_ros.analysis.accuracy import errors_of_robots, patrols, robots
+from symdp_ros.analysis.zoning import propose_zones
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.choice import choose
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.mechanism_settings import MechanismSettings
-from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import AUTO, LIVE
+from symdp_ros.core.registry import AUTO, DEFAULT_TRUST, LIVE
+from symdp_ros.core.zones import Zones
 
-WALKS, COUNTED = 1_000, 60
-MOST_STATES = 200
-SETTINGS, SEED = 40, 27
+EPSILONS, ADJACENCIES, LENGTHS = (0.5, 1.0, 2.0, 3.0, 5.0), (1, 3), (20, 100)
+QUICK = 'nav2/route_sample_graph.geojson'
+KINDS = (LIVE, *(f'logs of {length}' for length in LENGTHS))
+ALPHABETS = {f'an alphabet of {size}': size for size in (5, 40)}
+ZONED = 'in zones'
+_SYMBOLS, _LEAST_WALKS = 4_000, 6  # of all robots, and walks of each
+_MARGIN = 0.02
+
+#: what the map says → who walks: None are the public models by their weights; or as a map says
+LAWS: dict[str, str | None] = {
+    'moves unknown': None, 'stays 0.9': None, 'stays 0.97': None, 'a habit': None,
+    ZONED: None, 'says 0.97, but it wanders': 'moves unknown',
+    'says a habit, but it wanders': 'moves unknown'}
 
 
-class Case(NamedTuple):
-    """One setting, at random."""
+_PAGE = """\
+# The rule of `auto`
+
+`make choice` makes this page again (about an hour), from real maps (the folder shared/data next to
+the repository), two towns and two alphabets.
+
+`auto` takes a mechanism by a rule, from ε/k, the length of a word and how predictable a robot is
+(`symdp_ros.core.choice`). The table holds it against the best of all that it may take, and the
+policy `paper`: ε = {epsilons}; k = {adjacencies}; live words, and logs of {lengths} symbols.
+Robots walk by the public models, by their weights, with what the map says of moves: nothing, a
+probability of staying, or one likely move from each state (*a habit*). Errors are shares of wrong
+symbols. Those of adaptive are simulated, so differences have standard errors, of up to
+{error:.3f}. *Surely*: by more than {margin:g} and two standard errors.
+
+{behind}
+
+## Which are ever needed
+
+In how many settings a mechanism is better than everything else by more than {margin:g}; also where
+the map says how robots move, and they wander instead, which no rule can know.
+
+{wins}
+"""
+
+
+class Setting(NamedTuple):
+    """What is compared; errors are those of `kind`: live, or logs of so many symbols."""
 
     map: str  # noqa: A003
-    moves: str
-    chain: Chain
-    privacy: Privacy
-    length: int
-    settings: MechanismSettings
+    law: str
+    k: int
+    kind: str
+    epsilon: float
+
+    @property
+    def length(self) -> int:
+        """Return the symbols of a word."""
+        return LENGTHS[-1] if self.kind == LIVE else int(self.kind.split()[-1])
 
 
-class Found(NamedTuple):
-    """What auto took, and what it should have taken."""
-
-    taken: str
-    best: str
-    worse: float           # error of what was taken, less the least error
-    standard_error: float  # of that
-    seconds: float         # that the choice took
-    errors: dict[str, float]
+@cache
+def told(name: str, law: str) -> Chain:
+    """Return the chain of a map with what a law says of moves."""
+    if name in ALPHABETS:
+        return Chain.complete([f'mode {i}' for i in range(ALPHABETS[name])], 'mode 0')
+    chain = area(name).chain(33 if '0.97' in law else 10 if '0.9' in law else 1)
+    return habit(chain) if 'a habit' in law else chain
 
 
-def case(random: Random) -> Case:
-    """Return a random setting."""
-    name = random.choice([name for name in areas.names()
-                          if len(areas.area(name).chain(1)) <= MOST_STATES])
-    moves = random.choice(['not given', 'not given', 'stays 0.9', 'stays 0.97', 'habit 0.9'])
-    area = areas.area(name)
-    chain = area.chain(10 if moves.endswith('0.9') and moves.startswith('stays') else
-                       33 if moves == 'stays 0.97' else 1)
-    if moves.startswith('habit'):
-        chain = habit(chain)
-    is_live = random.random() < 0.5
-    privacy = Privacy(round(exp(random.uniform(log(0.3), log(8.0))), 2), random.choice([1, 1, 3]))
-    return Case(name, moves, chain, privacy,
-                LONGEST if is_live else round(exp(random.uniform(log(4), log(200)))),
-                MechanismSettings(LIVE if is_live else AUTO, trust=random.choice([0.8, 0.8, 0.3])))
+def laws_of(name: str) -> Iterator[str]:
+    """Yield the laws that say different things on a map."""
+    if name in ALPHABETS:
+        yield next(iter(LAWS))
+        return
+    for law in LAWS:
+        if not ('0.9' in law and name == SPARSE) and not (
+                law == ZONED and len(area(name).graph.successors) < 12):
+            yield law
 
 
-def walks(chain: Chain, length: int, count: int, random: np.random.Generator) -> list[list[str]]:
-    """Return so many walks by P."""
-    words = []
-    rows = {state: (list(row), list(row.values())) for state in chain.states
-            for row in [chain.probabilities(state)]}
-    for _ in range(count):
-        state, word = chain.initial_state, list[str]()
-        for chance in random.random(length):
-            following, chances = rows[state]
-            at = int(np.searchsorted(np.cumsum(chances), chance * sum(chances), 'right'))
-            state = following[min(at, len(following) - 1)]
-            word.append(state)
-        words.append(word)
-    return words
+def measured(name: str, law: str, k: int, kind: str) -> list[dict[str, tuple[float, float]]]:
+    """
+    Return for each ε the errors of all mechanisms, by name.
+
+    And the standard error of how much larger each is than the least.
+    """
+    chain = told(name, law)
+    walking, weights = robots(chain, DEFAULT_TRUST), chain.models(DEFAULT_TRUST).prior
+    if (by := LAWS[law]) is not None:
+        walking, weights = {by: told(name, by)}, np.ones(1)
+    length = Setting(name, law, k, kind, 0.0).length
+    counts = np.maximum(_LEAST_WALKS, np.ceil(
+        weights * _SYMBOLS / length)).astype(int).tolist()
+    words = [patrols(robot, length, count)
+             for robot, count in zip(walking.values(), counts, strict=True)]
+    result = []
+    for epsilon in EPSILONS:
+        privacy = Privacy(epsilon, k, zones_of(chain, law))
+        found = {each.name: errors_of_robots(made(each, chain, privacy), words)
+                 for each in candidates(kind, privacy)}
+        means = {one: float(sum(weight * part.mean() for weight, part in zip(
+            weights, errors, strict=True))) for one, errors in found.items()}
+        best = found[min(means, key=lambda one: means[one])]
+        result.append({one: (means[one], _deviation(weights, errors, best))
+                       for one, errors in found.items()})
+    return result
 
 
-def find(one: Case, seed: int, count: int = WALKS) -> Found:
-    """Judge what auto takes."""
-    chain, random = one.chain, np.random.default_rng(seed)
-    begin = perf_counter()
-    taken, _ = choose(chain, one.privacy, one.settings, one.length)
-    seconds = perf_counter() - begin
-    weights = chain.models(one.settings.trust).prior
-    counts = np.maximum(4, np.round(weights * count)).astype(int)
-    words = [word for robot, walking in zip(
-        robots(chain, one.settings.trust).values(), counts.tolist(), strict=True)
-        for word in walks(robot, one.length, walking, random)]
-    each, parts = np.repeat(weights / counts, counts), np.split(np.arange(len(words)),
-                                                                np.cumsum(counts)[:-1])
-    errors = {name: _errors(
-        (settings.online if settings.selection == LIVE else settings.offline)(chain, one.privacy),
-        words, parts) for name, settings in one.settings.available().items()}
-    means = {name: float(each @ found) for name, found in errors.items()}
-    best = min(means, key=lambda name: means[name])
-    difference = errors[taken.name] - errors[best]
-    variance = sum(weight**2 * difference[part].var(ddof=1) / len(part)
-                   for weight, part in zip(weights, parts, strict=True))
-    return Found(taken.name, best, means[taken.name] - means[best], sqrt(variance), seconds, means)
+def zones_of(chain: Chain, law: str) -> Zones | None:
+    """Return the zones that are told."""
+    return propose_zones(chain) if law == ZONED else None
 
 
-def _errors(mechanism: Mechanism, words: Sequence[Sequence[str]],
-            parts: Sequence[Floats]) -> Floats:
-    if not mechanism.law.counting_steps(len(words[0])):
-        return errors_of_words(mechanism, words, draws=1)
-    other = OfflineMechanism(mechanism.chain, mechanism.privacy, base='counting')
-    found = errors_of_words(other, words)
-    for part in parts:
-        few = part[:max(2, COUNTED * len(part) // len(words))]
-        found[part] += (errors_of_words(mechanism, [words[i] for i in few]) - found[few]).mean()
-    return found
+def given(kind: str) -> MechanismSettings:
+    """Return settings that leave everything open."""
+    return MechanismSettings(LIVE if kind == LIVE else AUTO)
 
 
-def main(settings: int = SETTINGS) -> None:
-    """Print a row for each setting, and the worst."""
-    random, worst, slowest = Random(SEED), 0.0, 0.0
-    for i in range(settings):
-        one = case(random)
-        found = find(one, i)
-        worst, slowest = max(worst, found.worse), max(slowest, found.seconds)
-        print(f'{one.map} ({len(one.chain)} states), {one.moves}, trust {one.settings.trust:g}, '
-              f'ε = {one.privacy.epsilon:g}, k = {one.privacy.adjacency}, n = {one.length}: took '
-              f'{found.taken}, best {found.best}; worse by {found.worse:.4f} ± '
-              f'{found.standard_error:.4f}; {found.seconds:.1f} s; '
-              + '; '.join(f'{name} {error:.3f}' for name, error in found.errors.items()),
-              flush=True)
-    print(f'{settings} settings: worse by at most {worst:.4f}; a choice took at most '
-          f'{slowest:.1f} s')
+def candidates(kind: str, privacy: Privacy) -> Iterator[MechanismSettings]:
+    """
+    Yield all that the settings leave open, and the policy paper.
+
+    Permute-and-flip for short logs alone: of longer ones it errs as counting does.
+    """
+    settings = given(kind)
+    for each in settings.available(privacy.zones).values():
+        if each.selection != 'permute_and_flip' or kind != KINDS[-1]:
+            yield each
+    if privacy.zones is None:
+        yield replace(settings, selection=LIVE if kind == LIVE else 'causal', policy='paper')
+
+
+def made(each: MechanismSettings, chain: Chain, privacy: Privacy) -> Mechanism:
+    """Return the mechanism of settings."""
+    return (each.online if each.selection == LIVE else each.offline)(chain, privacy)
+
+
+def _deviation(weights: Floats, some: list[Floats], others: list[Floats]) -> float:
+    return sqrt(sum(weight**2 * (a - b).var(ddof=1) / len(a)
+                    for weight, a, b in zip(weights, some, others, strict=True)))
+
+
+def everything(quick: bool) -> dict[Setting, dict[str, tuple[float, float]]]:
+    """Return what is `measured` for every setting."""
+    maps = [QUICK] if quick else [*ALPHABETS, *sorted(
+        names(), key=lambda name: len(area(name).graph.successors))]
+    arguments = [(name, law, k, kind) for name in maps for law in laws_of(name)
+                 for k in ADJACENCIES for kind in KINDS]
+    found = measure_all('choice', quick, measured, arguments)
+    return {Setting(*of, epsilon): cell for of, cells in zip(arguments, found, strict=True)
+            for epsilon, cell in zip(EPSILONS, cells, strict=True)}
+
+
+def page(found: dict[Setting, dict[str, tuple[float, float]]]) -> str:
+    """Return the page."""
+    taken = {setting: choose(
+        told(setting.map, setting.law), Privacy(setting.epsilon, setting.k, _zones(setting)),
+        given(setting.kind), setting.length if setting.kind != LIVE else 0).name
+        for setting in found}
+    rows = []
+    for law, by in LAWS.items():
+        for kind in KINDS:
+            some = [_behind(found[one], taken[one]) for one in found
+                    if (one.law, one.kind) == (law, kind)]
+            if some and by is None:
+                rows.append([law, kind, len(some), f'{np.mean([b for b, _ in some]):.4f}',
+                             f'{max(b for b, _ in some):.3f}',
+                             sum(b > _MARGIN for b, _ in some),
+                             sum(b > _MARGIN + 2 * e for b, e in some)])
+    known, wrong = ([cells for one, cells in found.items() if (LAWS[one.law] is None) == is_known]
+                    for is_known in (True, False))
+    counts = [Counter(filter(None, map(_winner, cells))) for cells in (known, wrong)]
+    names = sorted({name for cells in found.values() for name in cells},
+                   key=lambda name: (not name.startswith(LIVE), -counts[0][name], name))
+    return _PAGE.format(
+        epsilons=_listed(EPSILONS), adjacencies=_listed(ADJACENCIES), lengths=_listed(LENGTHS),
+        error=max(error for cells in found.values() for _, error in cells.values()),
+        margin=_MARGIN,
+        behind=table(['the map says', 'words', 'settings', 'behind, mean', 'at most',
+                      f'by more than {_MARGIN:g}', 'surely'], rows),
+        wins=table(['mechanism', f'of {len(known)} settings', f'map wrong: of {len(wrong)}'], [
+            [name, *(count[name] for count in counts)] for name in names]))
+
+
+def _zones(setting: Setting) -> Zones | None:
+    return zones_of(told(setting.map, setting.law), setting.law)
+
+
+def _behind(cells: dict[str, tuple[float, float]], name: str) -> tuple[float, float]:
+    """Return how much more than the best one errs, and the standard error of that."""
+    least = min(error for error, _ in cells.values())
+    return cells[name][0] - least, cells[name][1]
+
+
+def _winner(cells: dict[str, tuple[float, float]]) -> str | None:
+    """Return what is better than everything else by more than the margin; None: nothing is."""
+    best, *others = sorted(cells, key=lambda name: cells[name][0])
+    return best if others and cells[others[0]][0] - cells[best][0] > _MARGIN else None
+
+
+def _listed(numbers: Iterable[float]) -> str:
+    return ', '.join(f'{number:g}' for number in numbers)
+
+
+def main(arguments: list[str]) -> None:
+    """Write the page, or print it."""
+    files = [argument for argument in arguments if argument != '--quick']
+    try:
+        text = page(everything('--quick' in arguments))
+    except Skipped as reason:
+        sys.exit(f'skipped: {reason}')
+    if files:
+        Path(files[0]).write_text(text, encoding='utf-8')
+    else:
+        print(text)
 
 
 if __name__ == '__main__':
-    main(*map(int, sys.argv[1:]))
+    main(sys.argv[1:])

@@ -141,8 +141,8 @@ POLICY = Option('policy', str, AUTO,
                 'how a private symbol is chosen. paper: as published, Algorithm 4; guided: where '
                 'the true region is not one move away, toward it; planned: with the fewest '
                 'errors in the long run; adaptive: signals are drawn, and the route that all so '
-                'far make likely is published; auto: of these but paper, the one with the fewest '
-                'expected errors, chosen from public settings alone. All keep the same ε',
+                'far make likely is published; auto: adaptive, or guided on very large maps and '
+                'where everything can follow everything. All keep the same ε',
                 choices=(*POLICIES, AUTO))
 TRUST = Option('trust', float, DEFAULT_TRUST,
                "for policies planned and adaptive, the weight of the map's probabilities of "
@@ -156,12 +156,12 @@ LOG_TRUST = replace(TRUST, meaning=TRUST.meaning.replace('for ', 'for base: chai
 BASE = Option('base', str, AUTO,
               'for mechanism: exponential, which routes are preferred. chain: those that public '
               'models of how robots move make likely, and the probabilities of the map, if any; '
-              'counting: none, as published; auto: the one with the fewest expected errors',
+              'counting: none, as published; auto: chain, where it is left open',
               choices=(*BASES, AUTO))
 MECHANISM = Option('mechanism', str, AUTO,
                    'how a log is privatized; causal draws as a live node does, by policy; auto '
-                   'takes the one with the fewest expected errors, with every base and policy '
-                   'that is not given, chosen from chain, ε, k and length alone',
+                   'takes exponential or causal, with the base and policy that commonly err '
+                   'least, by a rule from chain, ε, k and length alone',
                    choices=(*SELECTIONS, AUTO))
 #: What draws: live, and of logs. They are the fields of `core.mechanism_settings`.
 LIVE_MECHANISM = (POLICY, TRUST, DELAY)
@@ -577,6 +577,8 @@ ZONES_OUTPUT = replace(OUTPUT, default='', meaning='the file to write; if not gi
                        'printed', unit='file')
 CHECKED_EPSILON = Option('epsilon', float, 2.0, 'with --zones-file: the ε at which an adversary '
                          'guesses', least=0)
+SECONDS = Option('seconds', float, 60.0, 'about how long it may take: where all routes would take '
+                 'longer, fewer are simulated', least=1.0, unit='seconds')
 WALKS = Option('walks', int, '', 'routes of each robot to average over (default: 200 in all, at '
                'least 40 of each)', least=2, unit='routes')
 LOG_WORD = Option('word', str, '',

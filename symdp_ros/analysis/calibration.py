@@ -9,7 +9,7 @@ from itertools import count
 from math import log
 from typing import Any
 
-from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, COUNTED,
+from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, COUNTED, edges_of,
                                          errors_of_robots, mean_stay, patrols)
 from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
@@ -37,6 +37,7 @@ LIVE = tuple(_live(DELAYS))
 LOGGED = WHOLE_WORD
 MECHANISMS = (*LIVE, *LOGGED)
 
+_PLANNED_STEPS = 3 * 10**5  # states·moves
 _LARGEST_EPSILON = 60.0
 _TOLERANCE = 1e-3  # relative, of a solved ε
 
@@ -62,7 +63,9 @@ class Calibration:
     :param trust: the weight of the chain's P among the models of how a robot moves, for the base
         measure and for 'adaptive'.
     :param robots: who walks, by name: chains with the states of this one, such as
-        `analysis.accuracy.robots`; each makes so many walks. None: one, by the chain's P.
+        `analysis.accuracy.robots`; each makes so many walks. None: one, by the chain's P (uniform
+        moves where it is not known). The rule of `auto` is for the mean over all public models,
+        by their weights: who asks for one robot may see another order.
     :param zones: as of `Privacy`; what does not know zones is left out.
     :param delays: in symbols, those of the live mechanisms of policy 'adaptive', besides none.
     :raises PrivacyError: the adjacency is out of range.
@@ -100,9 +103,11 @@ class Calibration:
                 } if self._word is None else {}
 
     def mechanisms(self) -> tuple[str, ...]:
-        """Return the mechanisms that can serve this length."""
+        """Return the mechanisms that can serve this length, and whose tables do not take long."""
         walks = min(sum(map(len, self._words.values())), COUNTED + len(self._words))
-        return *self._live, *(name for name in self._logged if walks * self._mechanism(
+        live = [name for name, choice in self._live.items() if choice['policy'] != 'planned'
+                or len(self._chain) * edges_of(self._chain) <= _PLANNED_STEPS]
+        return *live, *(name for name in self._logged if walks * self._mechanism(
             name, 0.0).law.counting_steps(self._length) <= MOST_COUNTING_STEPS)
 
     def error(self, name: str, epsilon: float) -> Error:

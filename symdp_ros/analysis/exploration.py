@@ -14,11 +14,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from math import log
 from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 from symdp_ros.analysis.accuracy import patrols, robots
 from symdp_ros.analysis.adversary import Guess
-from symdp_ros.analysis.visits import Errors, VisitCalibration, Way
+from symdp_ros.analysis.visits import Cost, Errors, VisitCalibration, Way
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.models import MAP
 from symdp_ros.core.privacy import Privacy
@@ -29,6 +30,7 @@ from symdp_ros.maps.reports import as_fraction
 _LEAST_TICKS, _VISITS = 600, 12  # of the route: so many ticks, or visits of the longest length
 _FRAMES = 120                    # for which beliefs are kept
 _LEAST_BELIEF = 0.02             # that is kept
+_CLOCKS, _WAYS = 3, 10  # about, that are compared for a place
 
 
 @dataclass(frozen=True)
@@ -113,12 +115,17 @@ class Exploration:
     :param graph: the map, which names its initial state.
     :param zones: of `Privacy`; None: only without zones.
     :param trust: as of `VisitCalibration`.
+    :param seconds: about as long may `cells` take: on maps where it would take longer, fewer
+        walks are simulated; 0: as long as it takes.
+    :param processes: how many compute.
     :raises ChainError, ConfigurationError: as `VisitCalibration`.
     """
 
     def __init__(self, graph: TransitionGraph, grid: Grid, *,
-                 zones: Mapping[str, Sequence[str]] | None = None, trust: float = DEFAULT_TRUST):
+                 zones: Mapping[str, Sequence[str]] | None = None, trust: float = DEFAULT_TRUST,
+                 seconds: float = 0.0, processes: int = 1):
         self._graph, self._trust = graph, trust
+        self._walks: int | None = None  # of each robot; None: as many as there are without a bound
         self.grid, self.zones = grid, zones
         #: the chain whose step is a tick
         self.chain = self._visits(grid.stays[0], grid.protects[0], False).chain
@@ -128,31 +135,43 @@ class Exploration:
                        for zoned in ((False, True) if zones else (False,))
                        for symbols in grid.symbols
                        if symbols_possible(protect, self.tick, symbols)]
+        self.processes = max(1, min(processes, len(self.places)))
+        #: about how many seconds `cells` takes; 0: not known
+        self.takes = 0.0
+        if seconds:
+            dearest = self._visits(grid.stays[0], grid.protects[-1], bool(zones))
+            visits, self.takes = dearest.within(seconds, self._takes)
+            self._walks = visits.walks
+
+    def _takes(self, cost: Cost) -> float:
+        """Return about how many seconds `cells` takes."""
+        others, places = len(self.grid.epsilons) - 1, len(self.places) / self.processes
+        return places * (
+            cost.tables * (_CLOCKS + 2 * others) + cost.errors * (_WAYS + 4 * others)
+            + 2 * cost.guess * (1 + others))
 
     @property
     def tick(self) -> float:
         """Return the step of the map, in seconds."""
         return float(self._graph.tick or 1.0)
 
-    def cells(self, processes: int = 1, done: Callable[[str], None] = lambda text: None
-              ) -> dict[Place, list[Cell]]:
+    def cells(self, done: Callable[[str], None] = lambda text: None) -> dict[Place, list[Cell]]:
         """
         Return all cells.
 
-        :param processes: how many compute; 1: this one.
         :param done: called with a few words after each place.
         """
         found = {}
-        for place, cells in self._each(processes):
+        for place, cells in self._each():
             found[place] = cells
             done(f'a visit of {place.protect:g} s, k = {place.symbols}')
         return found
 
-    def _each(self, processes: int) -> Iterator[tuple[Place, list[Cell]]]:
-        if processes == 1:
+    def _each(self) -> Iterator[tuple[Place, list[Cell]]]:
+        if self.processes == 1:
             yield from ((place, self.at(place)) for place in self.places)
             return
-        with ProcessPoolExecutor(processes, get_context('spawn')) as pool:
+        with ProcessPoolExecutor(self.processes, get_context('spawn')) as pool:
             yield from zip(self.places, pool.map(self.at, self.places), strict=True)
 
     def route(self, stay: float) -> Route:
@@ -161,15 +180,15 @@ class Exploration:
 
     def _visits(self, stay: float, protect: float, zoned: bool) -> VisitCalibration:
         return VisitCalibration(self._graph, protect=protect, stay=stay, trust=self._trust,
-                                zones=self.zones if zoned else None)
+                                zones=self.zones if zoned else None, walks=self._walks)
 
     def _route(self, visits: VisitCalibration) -> tuple[Route, str]:
-        stays = visits.mean_stay
-        name = MAP if MAP in stays else min(
-            stays, key=lambda name: abs(log(stays[name] / self.grid.protects[0])))
+        every = robots(visits.chain, self._trust)
+        stays = {name: visits.stay_of(name) for name in ([MAP] if MAP in every else every)}
+        name = min(stays, key=lambda name: abs(log(stays[name] / self.grid.protects[0])))
         ticks = max(_LEAST_TICKS, int(_VISITS * self.grid.protects[-1] / self.tick))
         index = visits.chain.state_index
-        [word] = patrols(robots(visits.chain, self._trust)[name], ticks, 1)
+        [word] = patrols(every[name], ticks, 1)
         return Route(tuple(index[state] for state in word), name, stays[name],
                      -(-ticks // _FRAMES)), name
 
@@ -189,20 +208,23 @@ class Exploration:
         ruled = {(way.name, way.late): way for each in rules.values() for of, way in each
                  if way is not None and of == period}
         found: dict[tuple[str, int | None], tuple[Errors, Way]] = {}  # at `compared_at`
+        made: dict[Way, Any] = {}  # so do those that have the same tables
         for way in dict.fromkeys((*visits.ways(period, period), *ruled.values())):
             if ruled.get((way.name, way.late), way) != way:
                 continue
-            errors = visits.errors(way, visits.mechanism(
-                way, period, privacy(self.grid.compared_at)), period)
+            made[way] = visits.mechanism(way, period, privacy(self.grid.compared_at))
+            errors = visits.errors(way, made[way], period)
             best, _ = found.setdefault((way.name, way.late), (errors, way))
             if errors.wrong < best.wrong:
                 found[way.name, way.late] = errors, way
         cells: list[Cell] = []
         for epsilon in self.grid.epsilons:
             guesses: dict[Way, Guess] = {}
+            here = made if epsilon == self.grid.compared_at else {
+                way: visits.mechanism(way, period, privacy(epsilon)) for _, way in found.values()}
             for errors, way in found.values():
-                mechanism = visits.mechanism(way, period, privacy(epsilon))
-                if epsilon != self.grid.compared_at:
+                mechanism = here[way]
+                if here is not made:
                     errors = visits.errors(way, mechanism, period)
                 online = mechanism.law.online
                 # Late reports have the signals of logs, which are decoded once.

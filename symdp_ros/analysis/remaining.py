@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 from symdp_ros.analysis.accuracy import patrols, robots
-from symdp_ros.analysis.choice import choose_live
 from symdp_ros.analysis.visits import VisitCalibration, Way
 from symdp_ros.core.annotations import Floats
+from symdp_ros.core.choice import choose
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.words.visit_rule import settled
@@ -59,14 +59,15 @@ def remaining(values: Mapping[str, Any]) -> Remaining:
     place = MapSettings.of(values)
     graph, zones = place.read(), place.zones()
     sampling, settings = settled(values, graph)
-    made = choose_live(sampling.chain(graph), sampling.privacy(
-        values['epsilon'], values['adjacency'], zones), settings, sampling)
+    chain, privacy = sampling.chain(graph), sampling.privacy(
+        values['epsilon'], values['adjacency'], zones)
+    taken = choose(chain, privacy, settings)
+    mechanism = taken.online(chain, privacy)
     visits = VisitCalibration(graph, protect=sampling.protect, stay=sampling.stay,
                               trust=settings.trust, zones=zones)
-    way = Way(made.settings.policy, (made.mechanism.chain.ticks, max(1, sampling.moves)),
-              made.settings.delay)
-    return Remaining(visits.errors(way, made.mechanism, sampling.period).wrong,
-                     stays_found(made.mechanism))
+    way = Way(taken.policy, (chain.ticks, max(1, sampling.moves)), taken.delay)
+    return Remaining(visits.errors(way, mechanism, sampling.period).wrong,
+                     stays_found(mechanism))
 
 
 def stays_found(mechanism: OnlineMechanism, visits: Sequence[int] = VISITS,

@@ -22,6 +22,7 @@ from functools import cached_property
 from math import hypot, sqrt
 import os
 from random import Random
+from time import perf_counter
 
 import numpy as np
 from symdp_ros.analysis.accuracy import mean_stay, patrols, robots
@@ -33,17 +34,16 @@ from symdp_ros.core.models import MAP
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (AUTO, CHOICES, CHOICES_BY_MODELS, DEFAULT_TRUST, LIVE,
-                                     POLICIES)
+from symdp_ros.core.registry import AUTO, CHOICES, CHOICES_BY_MODELS, DEFAULT_TRUST, LIVE
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, as_fraction, Reports
 from symdp_ros.words.visit_rule import settled
 
 _ADJACENCIES = (1, 2, 3, 4, 6, 10)  # for which the shortest period is a candidate
-_POLICIES = tuple(policy for policy in POLICIES if policy != 'paper')
 _WALKS = 48               # of all robots that count together
 _LEAST_WALKS = 24         # of each of them
+_FEWEST_WALKS = 4         # of each of them, where time is short
 _LEAST_TICKS = 300        # of each walk
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
 _MOST_STATES = 2_000      # whose distances in moves are computed
@@ -105,6 +105,15 @@ class Way:
     late: int | None = 0
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What parts of a calibration take, in seconds: one table, and errors or a guess of a way."""
+
+    tables: float
+    errors: float
+    guess: float
+
+
 class VisitCalibration:
     """
     Errors by report period, for one map, visit and typical stay.
@@ -153,8 +162,11 @@ class VisitCalibration:
     @cached_property
     def mean_stay(self) -> dict[str, float]:
         """Return how many seconds each simulated robot stays in a place, on average."""
-        return {name: self.tick * mean_stay(self._walked(name).tolist())
-                for name in (*self._robots, *self._others)}
+        return {name: self.stay_of(name) for name in (*self._robots, *self._others)}
+
+    def stay_of(self, robot: str) -> float:
+        """Return how many seconds a simulated robot stays in a place, on average."""
+        return self.tick * mean_stay(self._walked(robot).tolist())
 
     @cached_property
     def periods(self) -> tuple[float, ...]:
@@ -168,6 +180,49 @@ class VisitCalibration:
         ticks = {1, *(visit // k + 1 for k in _ADJACENCIES)}
         return tuple(float(as_fraction(self.tick) * t) for t in sorted(ticks))
 
+    @property
+    def walks(self) -> int:
+        """Return how many walks each robot makes."""
+        return self._walks
+
+    def within(self, seconds: float, work: Callable[['Cost'], float]
+               ) -> tuple['VisitCalibration', float]:
+        """
+        Return this, or one with half of the walks, a quarter, …, at least 4 of each robot.
+
+        The first for which some work takes at most so many seconds, or the last; and how many
+        it takes, about.
+
+        :param work: from what parts of it cost to the seconds for all of it.
+        """
+        tables, one = self._cost()
+        walks, few = self._walks, _FEWEST_WALKS
+        while (takes := work(Cost(tables, *(walks * each for each in one)))) > seconds and (
+                walks > few):
+            walks = max(few, walks // 2)
+        return (self if walks == self._walks else self._with(walks)), takes
+
+    def _with(self, walks: int) -> 'VisitCalibration':
+        return VisitCalibration(self._graph, protect=self._protect, stay=self._stay, walks=walks,
+                                trust=self._trust, zones=self._zones)
+
+    def _cost(self) -> tuple[float, tuple[float, float]]:
+        """Return seconds: for tables; for one walk of each robot, its errors and its guess."""
+        few = self._with(2)
+        period = self.periods[-1]
+        way = Way('adaptive', (1, 1) if self.chain.stores_edges else (self._ticks(period), 1))
+        privacy = Privacy(2.0, 1, self._zones)
+        small = Chain({'a': ['a', 'b'], 'b': ['b', 'a']}, 'a')
+        OnlineMechanism(small, Privacy(1.0), policy='adaptive').privatize_many([0, 1], [0, 2])
+        begin = perf_counter()
+        mechanism = few.mechanism(way, period, privacy)
+        assert isinstance(mechanism, OnlineMechanism)
+        made = perf_counter()
+        few.errors(way, mechanism, period)
+        drawn = perf_counter()
+        few.guess(mechanism)
+        return made - begin, ((drawn - made) / 2, (perf_counter() - drawn) / 2)
+
     def row(self, period: float, epsilon: float, *, delay: float = 0.0,
             guess: bool = True) -> Row:
         """
@@ -176,10 +231,10 @@ class VisitCalibration:
         :param delay: seconds that live readers can wait at most.
         """
         k = adjacency_of(self._protect, period)
-        privacy = Privacy(epsilon, k, self._zones)
+        privacy, ways = Privacy(epsilon, k, self._zones), self.ways(period, delay)
+        made = [self.mechanism(way, period, privacy) for way in ways]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = [*pool.map(lambda way: self.errors(
-                way, self.mechanism(way, period, privacy), period), self.ways(period, delay))]
+            found = [*pool.map(self.errors, ways, made, [period] * len(ways))]
         live = [errors for errors in found if errors.delay is not None]
         logged = [errors for errors in found if errors.delay is None]
         best = min(live, key=lambda errors: errors.wrong)
@@ -203,8 +258,7 @@ class VisitCalibration:
         return [
             *(Way(name, clock, None) for name in CHOICES_BY_MODELS
               for clock in (between[:1] if name == 'exponential' else clocks)),
-            *(Way(policy, clock) for policy in _POLICIES if policy != 'adaptive'
-              and self._zones is None for clock in between),
+            *(Way('guided', clock) for clock in between if self._zones is None),
             *(Way('adaptive', clock, d) for clock in clocks for d in dict.fromkeys((0, late)))]
 
     def by_rule(self, epsilon: float, *, delay: float = 0.0,

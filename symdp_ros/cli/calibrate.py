@@ -9,17 +9,19 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 import sys
+from time import perf_counter
 
 from symdp_ros.analysis.accuracy import robots
 from symdp_ros.analysis.adversary import best_guess, Guess
 from symdp_ros.analysis.alternatives import fewest_differences, single_moves
 from symdp_ros.analysis.calibration import Calibration, DELAYS
-from symdp_ros.analysis.choice import choose
 from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
 from symdp_ros.cli.maps.zones import guessed_in_zones, print_zones
-from symdp_ros.cli.progress import progress
+from symdp_ros.cli.progress import announce, progress
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
@@ -29,12 +31,15 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import certainty
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import (CALIBRATED_ADJACENCY, CALIBRATED_DELAY, CALIBRATED_EPSILON, LENGTH,
-                               LOG_TRUST, LOG_WORD, PLOT, TARGET_ERROR, VISIT, VISIT_STAY,
-                               VISIT_YAML, WALKS, ZONES_FILE)
+                               LOG_TRUST, LOG_WORD, PLOT, SECONDS, TARGET_ERROR, VISIT,
+                               VISIT_STAY, VISIT_YAML, WALKS, ZONES_FILE)
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
+_TRIED = 12                # ε for a target error, about
 _COMPARED_AT = 2.0         # the ε at which every robot is shown, and what auto takes
 _WALKS, _LEAST_WALKS = 220, 40  # of all robots together, and of each
+_FEWEST_WALKS = 4               # of each, where time is short
+_ADAPTIVE, _AT_ONCE = 6, 1.5    # so often adaptive is drawn for each ε; jobs, about
 _GUESSED = DEFAULT_POLICY  # the policy that the adversary observes
 _MOST_STEPS = 4 * 10**9    # at about a million per second
 _STEPS_OF_A_SYMBOL = 50    # besides one for each state
@@ -53,7 +58,7 @@ def add_parser(commands) -> None:
                     'seconds is protected with the fewest errors.')
     add_chain_arguments(parser)
     add_arguments(parser, (LENGTH, CALIBRATED_ADJACENCY, CALIBRATED_EPSILON, CALIBRATED_DELAY,
-                           ZONES_FILE, LOG_TRUST, TARGET_ERROR, WALKS, LOG_WORD, PLOT))
+                           ZONES_FILE, LOG_TRUST, TARGET_ERROR, WALKS, SECONDS, LOG_WORD, PLOT))
     add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY, VISIT_YAML))
     parser.set_defaults(run=run)
 
@@ -81,14 +86,18 @@ def run(options) -> int:
     length = options.length if word is None else len(word)
     walking = robots(chain, options.trust) if word is None else {}
     walks = options.walks or max(_LEAST_WALKS, _WALKS // max(1, len(walking)))
+    guessed = _GUESSED if privacy.zones is None else 'adaptive'
     if word is None:
         _check_work(options, chain, walks)
+        tried = len(EPSILONS) + (_TRIED if options.target_error else 0)
+        walks, takes = _within(options, chain, privacy, guessed, walking, walks, tried)
+        announce(f'{walks} routes of each robot', takes)
     calibration = Calibration(chain, options.adjacency, length, word=word, walks=walks,
                               trust=options.trust, robots=walking,
                               delays=sorted({delay, *DELAYS} - {0}), zones=privacy.zones)
-    names, guessed = calibration.mechanisms(), _GUESSED if privacy.zones is None else 'adaptive'
+    names = calibration.mechanisms()
     guesses: dict[float, list[Guess]] = {}
-    taken: list[tuple[str, str]] = []  # live, and for logs
+    taken = _taken(chain, privacy, length, delay, options)
 
     def guess(epsilon: float) -> None:
         mechanism = OnlineMechanism(chain, replace(privacy, epsilon=epsilon), policy=guessed,
@@ -109,8 +118,7 @@ def run(options) -> int:
         console.print(f'how it moves: {chain.how_it_moves(options.trust)}')
     with progress((len(names) if options.target_error else 0)
                   + len(EPSILONS) * (len(names) + (word is None))) as done:
-        others = [partial(guess, epsilon) for epsilon in EPSILONS] + [
-            lambda: taken.append(_taken(chain, privacy, length, delay, options))]
+        others = [partial(guess, epsilon) for epsilon in EPSILONS]
         table = calibration.table(EPSILONS, done, others if word is None else [])
         calibration.table([shown_at])
         needed = calibration.needed(options.target_error, done) if options.target_error else {}
@@ -128,7 +136,7 @@ def run(options) -> int:
                      'few symbols cannot change in more'), sep='\n')
     if several:
         console.print(f'by robot, at ε = {shown_at:g}, with what auto takes; a stay is in one '
-                      'place, on average', _by_robot(calibration, taken[0], shown_at), sep='\n')
+                      'place, on average', _by_robot(calibration, taken, shown_at), sep='\n')
     elif word is None:
         [stay] = calibration.mean_stay.values()
         console.print(f'these walks stay {stay:.1f} symbols in a place, on average: of a robot '
@@ -138,7 +146,7 @@ def run(options) -> int:
         error = max(error.standard_error for epsilon in EPSILONS for name in names
                     for error in calibration.errors(name, epsilon).values())
         console.print(f'standard errors: at most {100 * error:.1f} %')
-        console.print(_said(taken[0], shown_at, delay))
+        console.print(_said(taken, shown_at, delay))
         hidden = ':\nthe robot that is hidden most – least' if several else ''
         console.print('how often an adversary names the region, who knows the map and how the '
                       f'robot\nmoves, without and with private regions (live, {guessed}){hidden}',
@@ -174,6 +182,44 @@ def _check_work(options, chain, walks):
             f'{walks:,} walks of {options.length:,} symbols on {len(chain):,} states '
             'would take many hours: give a smaller --length or fewer --walks, whose product is '
             f'at most {most:,}')
+
+
+def _within(options, chain, privacy, guessed, walking, walks, tried):
+    """
+    Return with how many walks it takes about --seconds, at least 4, and how long it takes.
+
+    :param walks: without --seconds; those of --walks are taken as they are.
+    :param tried: so many ε.
+    """
+    few = Calibration(chain, options.adjacency, options.length, walks=2, trust=options.trust,
+                      robots=walking, zones=privacy.zones)
+    observed = OnlineMechanism(chain, privacy, policy=guessed, trust=options.trust)
+
+    def guess():
+        for robot in walking.values():
+            best_guess(observed, options.length, walks=2, walks_by=robot)
+
+    def seconds(measured, *arguments):
+        begin = perf_counter()
+        measured(*arguments)
+        return perf_counter() - begin
+
+    small = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+    Calibration(small, 1, 3, walks=2).table([1.0])  # loads what is loaded once
+    best_guess(OnlineMechanism(small, Privacy(1.0)), 3, walks=2)
+    # While this one is there, `few` shares its tables.
+    adaptive = []
+    tables = seconds(lambda: adaptive.append(OnlineMechanism(
+        chain, privacy, policy='adaptive', trust=options.trust)))
+    one = (1.3 * seconds(few.errors, 'exponential', privacy.epsilon) + seconds(guess)
+           + _ADAPTIVE * seconds(few.errors, 'live, adaptive', privacy.epsilon)) / 2
+
+    def takes(count):
+        return tried * (2 * tables + count * one) / _AT_ONCE
+
+    while not options.walks and walks > _FEWEST_WALKS and takes(walks) > options.seconds:
+        walks = max(_FEWEST_WALKS, walks // 2)
+    return walks, takes(walks)
 
 
 def _word(options, chain):
@@ -227,17 +273,16 @@ def _range(values):
 
 def _taken(chain, privacy, length, delay, options):
     """Return what auto takes, by the function that nodes and releases use."""
-    live, _ = choose(chain, privacy, MechanismSettings(LIVE_DRAWS, trust=options.trust,
-                                                       delay=delay))
-    logged, _ = choose(chain, privacy.for_length(length), MechanismSettings(trust=options.trust),
-                       length)
+    live = choose(chain, privacy, MechanismSettings(LIVE_DRAWS, trust=options.trust,
+                                                    delay=delay))
+    logged = choose(chain, privacy.for_length(length), MechanismSettings(trust=options.trust),
+                    length)
     return live.policy, logged.name
 
 
 def _said(taken, epsilon, delay):
     given = f', with delay: {delay}' if delay else ''
-    return (f'what auto takes at ε = {epsilon:g} (fewest errors, on average over these '
-            f'robots){given}: live, {taken[0]}; for logs: {taken[1]}')
+    return (f'what auto takes at ε = {epsilon:g}{given}: live, {taken[0]}; for logs: {taken[1]}')
 
 
 def _by_robot(calibration, taken, epsilon):

@@ -11,7 +11,7 @@ from symdp_ros.analysis.visits import Errors, Row, VisitCalibration
 from symdp_ros.cli.maps.check import graph_of
 from symdp_ros.cli.maps.zones import print_zones
 from symdp_ros.cli.parameter_file import parameter_text, parameters_of
-from symdp_ros.cli.progress import progress
+from symdp_ros.cli.progress import announce, progress
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.files.durable import check_new, write_new_file
@@ -23,6 +23,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 if TYPE_CHECKING:
     from rich.table import Table
 
+_TABLES, _WAYS, _ROWS = 3, 9, 8  # about: of a row; rows until one has the wanted error
 _ALIKE = 0.02  # the share of time that the rule may be wrong more than the best row
 
 
@@ -44,9 +45,13 @@ def run(options: argparse.Namespace) -> int:
                               trust=options.trust, zones=zones)
     SamplingSettings('period', 1.0).check(visits.chain)  # as nodes do
     console = Console(highlight=False, markup=False, soft_wrap=True)
+    tried = 1 if options.target_error is None else _ROWS
     console.print(f'{printable(options.chain_file)}: {len(visits.chain)} states; a visit of '
                   f'{options.protect:g} s is protected; live reports go out ' + (
                       f'up to {options.delay:g} s late' if options.delay else 'at once'))
+    visits, takes = visits.within(options.seconds, lambda cost: len(visits.periods) / 2 * (
+        tried * (_TABLES * cost.tables + _WAYS * cost.errors) + cost.guess))
+    announce(f'{visits.walks} routes of each robot', takes)
     console.print(f'how it moves: {visits.chain.how_it_moves(options.trust)}')
 
     def row_of(period: float) -> Row | None:

@@ -11,18 +11,18 @@ from symdp_ros.analysis.exploration import Cell, Exploration, Grid, Place
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.cli.parameter_file import parameter_text, parameters_of
-from symdp_ros.cli.progress import progress
+from symdp_ros.cli.progress import announce, progress
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.figures.explorer import check_page, page
 from symdp_ros.files.durable import check_new, write_new_file
 from symdp_ros.maps.dead_ends import require_moves
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.options import (EPSILON, EXPLORED, EXPLORED_PAGE, LOG_TRUST, PROTECT, STAY,
-                               ZONES_FILE)
+from symdp_ros.options import (EPSILON, EXPLORED, EXPLORED_PAGE, LOG_TRUST, PROTECT, SECONDS,
+                               STAY, ZONES_FILE)
 from symdp_ros.words.sampling_settings import SamplingSettings
 
-# So few that a map of 100 states takes less than a minute on two cores.
+# So few that a map of 100 states takes less than half a minute on two cores.
 # The page opens with the first of each.
 _EPSILONS, _PROTECTS = (2.0, 1.0, 3.0, 5.0), (30.0, 10.0)
 _STAYS, _STAYS_IN_ZONES = (60.0, 300.0), (60.0,)
@@ -39,7 +39,7 @@ def add_parser(commands: 'argparse._SubParsersAction[argparse.ArgumentParser]') 
                     'the settings. No data is needed: routes are simulated. More values take '
                     'longer.')
     add_chain_arguments(parser)
-    add_arguments(parser, (EXPLORED_PAGE, *EXPLORED, ZONES_FILE, LOG_TRUST))
+    add_arguments(parser, (EXPLORED_PAGE, *EXPLORED, ZONES_FILE, LOG_TRUST, SECONDS))
     parser.set_defaults(run=run)
 
 
@@ -54,11 +54,12 @@ def run(options: argparse.Namespace) -> int:
     epsilons, protects, stays = (tuple(sorted(values)) for values in given)
     grid = Grid(epsilons, protects, stays)
     exploration = Exploration(graph, grid, trust=options.trust,
-                              zones=MapSettings.of(vars(options)).zones())
+                              zones=MapSettings.of(vars(options)).zones(),
+                              seconds=options.seconds, processes=len(os.sched_getaffinity(0)))
     SamplingSettings('period', 1.0).check(exploration.chain)  # as nodes do
-    processes = min(len(os.sched_getaffinity(0)), len(exploration.places))
+    announce(f'{len(exploration.places)} settings of {len(epsilons)} ε each', exploration.takes)
     with progress(len(exploration.places)) as done:
-        cells = exploration.cells(processes, done)
+        cells = exploration.cells(done)
     text = page(graph, Path(options.chain_file).name, exploration, cells,
                 lambda place, cell: _files(place, cell, options, exploration.tick),
                 dict(zip(('epsilon', 'protect', 'stay'), (values[0] for values in given))))

@@ -3,6 +3,15 @@
 """The progress of a long command."""
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+import sys
+
+_LONG = 5.0  # seconds
+
+
+def announce(work: str, seconds: float) -> None:
+    """Say on stderr how long some work takes, where that is long."""
+    if seconds > _LONG:
+        print(f'{work}: about {seconds:.0f} s (--seconds)', file=sys.stderr, flush=True)
 
 
 @contextmanager

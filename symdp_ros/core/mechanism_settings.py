@@ -11,7 +11,9 @@ from itertools import product
 from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core.registry import (AUTO, BY_MODELS, check_delay, check_reports, DEFAULT_BASE,
-                                     DEFAULT_TRUST, IN_ZONES, LIVE, name_of, OPEN, SELECTIONS)
+                                     DEFAULT_TRUST, IN_ZONES, LIVE, name_of, OPEN, POLICIES,
+                                     SELECTIONS)
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.settings import settings_of
 
 if TYPE_CHECKING:
@@ -32,8 +34,8 @@ class MechanismSettings:
     :param reports: of `OnlineMechanism`; several leave open the policy adaptive alone.
 
     The others are those of `OnlineMechanism` and `OfflineMechanism`. Selection, base and policy
-    may be 'auto': what is expected to err least is taken of all that the others leave open, from
-    chain, ε, k and length alone (`analysis.choice`).
+    may be 'auto': `core.choice` takes one of all that the others leave open, from chain, ε, k and
+    length alone.
     """
 
     selection: str = AUTO
@@ -58,6 +60,9 @@ class MechanismSettings:
         from symdp_ros.core.models import check_base
 
         check_base(DEFAULT_BASE if self.base == AUTO else self.base, self.trust)
+        if self.policy not in (*POLICIES, AUTO):
+            raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, {AUTO}, not '
+                                     f'{self.policy!r}', setting='policy')
         check_delay(self.policy, self.delay)
         has_policy = self.selection in (AUTO, 'causal', LIVE)
         check_reports(self.policy if has_policy else self.selection, self.reports)

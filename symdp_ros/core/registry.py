@@ -11,7 +11,7 @@ DEFAULT_POLICY = 'guided'  # of the library; settings have 'auto'
 DEFAULT_TRUST = 0.8        # the weight of the chain's P (`core.models`)
 BASES = ('chain', 'counting')  # of the selection exponential (`core.models`)
 DEFAULT_BASE = 'chain'     # of the library
-#: Of settings, the value that leaves open what is taken (`analysis.choice`).
+#: Of settings, the value that leaves open what is taken (`core.choice`).
 AUTO = 'auto'
 MOST_REPORTS = 1_000  # for each symbol
 LIVE = 'live'  # of settings, the selection that draws symbol by symbol

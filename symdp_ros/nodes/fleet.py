@@ -28,7 +28,7 @@ from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.fleet.file import read_fleet, Robot
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.nodes.privatizer import choose_of, Privatizer
+from symdp_ros.nodes.privatizer import choose_of, LiveChoice, Privatizer
 from symdp_ros.options import PARAMETERS, USE_SIM_TIME
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.queues import CALLS
@@ -43,7 +43,6 @@ from symdp_ros.words.live_memory import LiveMemories
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
-    from symdp_ros.analysis.choice import LiveChoice
     from symdp_ros.core.chain import Chain
 
 _BETWEEN_LOOKS = 0.02  # seconds, at a thread that compiles
@@ -57,7 +56,7 @@ class _Choices:
         self._found: WeakValueDictionary[tuple[object, ...], LiveChoice] = WeakValueDictionary()
         self._chains: WeakValueDictionary[Hashable, Chain] = WeakValueDictionary()
 
-    def of(self, values: Mapping[str, Any]) -> 'LiveChoice':
+    def of(self, values: Mapping[str, Any]) -> LiveChoice:
         """Return `choose_of` the values, of options."""
         key = (MapSettings.of(values), *digests_of_files(values).values(),
                SamplingSettings.of(values), MechanismSettings.of(values), values['epsilon'],

@@ -7,7 +7,7 @@ if __name__ == '__main__':  # before the imports, which are slow
 
 from collections.abc import Hashable, Mapping, MutableMapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 import os
 from pathlib import Path
 from time import time_ns
@@ -15,6 +15,8 @@ from typing import Any, TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
 from std_msgs.msg import String
+from symdp_ros.core.choice import choose
+from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.registry import AUTO
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_kept
@@ -44,11 +46,12 @@ from symdp_ros.words.live_sampling import (EveryChange, EveryMessage, EveryPerio
                                            nobody_goes_on, steady_clock_name)
 from symdp_ros.words.live_word import HOUR, LiveWord, Start
 from symdp_ros.words.rules import LIVE_UNKNOWN_SYMBOL
+from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.visit_rule import settled
 
 if TYPE_CHECKING:
-    from symdp_ros.analysis.choice import LiveChoice
     from symdp_ros.core.chain import Chain
+    from symdp_ros.core.online import OnlineMechanism
     from symdp_ros.maps.positions import Locator
 
 _PROTECTS = {
@@ -61,15 +64,29 @@ _ZONE_TOPIC = output_topic('zone')
 _QUEUE = 1000  # messages kept for slow and late readers
 
 
-def choose_of(values: Mapping[str, Any],
-              chains: 'MutableMapping[Hashable, Chain] | None' = None) -> 'LiveChoice':
+@dataclass(frozen=True, eq=False)
+class LiveChoice:
     """
-    Return what draws, of the values of options: read the map, have auto choose, make it.
+    What draws live words.
+
+    :param settings: of the mechanism; they leave nothing open.
+    :param sampling: of its words, in the same way.
+    :param taken: the name of what `auto` took; '': nothing was left open.
+    """
+
+    settings: MechanismSettings
+    sampling: SamplingSettings
+    taken: str
+    mechanism: 'OnlineMechanism'
+
+
+def choose_of(values: Mapping[str, Any],
+              chains: 'MutableMapping[Hashable, Chain] | None' = None) -> LiveChoice:
+    """
+    Return what draws, of the values of options: read the map, choose, make it.
 
     :param chains: those made before; the one of these values is taken from there, or put there.
     """
-    from symdp_ros.analysis.choice import choose_live
-
     place = MapSettings.of(values)
     graph = place.read()
     sampling, settings = settled(values, graph)
@@ -80,7 +97,11 @@ def choose_of(values: Mapping[str, Any],
     chain, known = sampling.chain(graph), {} if chains is None else chains
     chain = known.setdefault((chain.digest(), chain.single.digest(), chain.ticks), chain)
     sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
-    return choose_live(chain, privacy, settings, sampling)
+    taken = choose(chain, privacy, settings)
+    mechanism = taken.online(chain, privacy)
+    mechanism.privatize([chain.initial_state] * 2)  # its first draw may have to be compiled
+    return LiveChoice(taken, sampling, taken.name if len(
+        settings.available(privacy.zones)) > 1 else '', mechanism)
 
 
 class Privatizer(ManagedNode):
@@ -124,7 +145,7 @@ class Privatizer(ManagedNode):
             read.is_pose) else None
         return self.choose(), locator, read_for_outputs(values)
 
-    def choose(self) -> 'LiveChoice':
+    def choose(self) -> LiveChoice:
         """Choose what draws, and make it."""
         return choose_of(self.settings)
 
@@ -142,8 +163,8 @@ class Privatizer(ManagedNode):
         self._input = LiveInput(self, self.input_settings, locator, sampling,
                                 chain.states, former=memory.locator,
                                 warns=memory.sampling is None)
-        if chosen.compared is not None:
-            self.get_logger().info(f'auto takes "{chosen.compared.taken}". {chosen.compared}')
+        if chosen.taken:
+            self.get_logger().info(f'auto takes "{chosen.taken}"')
         check_qos_overrides(self, 'subscription', self._input.name)
         self._check_topics()
         self._claim_topics()

@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from symdp_ros.analysis import choice
+from symdp_ros.core.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.passes import loops
@@ -25,7 +25,7 @@ class Mechanisms:
 
     :param random: for tests, an object with `getrandbits`.
     :param on_choice: called with a sentence when 'auto' chooses another mechanism than for the
-        words before: which one, and the expected errors of all, from public data alone.
+        words before, from public data alone.
     :raises ConfigurationError: the settings name no mechanism that can be made.
     """
 
@@ -49,7 +49,7 @@ class Mechanisms:
         :param privacy: `ReleaseSettings.privacy_for` these words; None: as in the settings.
         :raises ConfigurationError: they are too long for it.
         """
-        return self.made(self.settings_for(length, privacy=privacy), length, privacy)
+        return self.made(self.settings_for(length, privacy), length, privacy)
 
     def made(self, settings: MechanismSettings, length: int,
              privacy: Privacy | None = None) -> OfflineMechanism:
@@ -58,20 +58,13 @@ class Mechanisms:
         mechanism.check(length)
         return mechanism
 
-    def settings_for(self, length: int, symbols: int = 0,
-                     privacy: Privacy | None = None) -> MechanismSettings:
-        """
-        Return the settings of the mechanism `for_length`, which leave nothing open.
-
-        :param symbols: of all words together, where they are released as one.
-        """
+    def settings_for(self, length: int, privacy: Privacy | None = None) -> MechanismSettings:
+        """Return the settings of the mechanism `for_length`, which leave nothing open."""
         given = self._settings
-        taken, compared = choice.choose(given.chain, privacy or given.privacy, given.mechanism,
-                                        length, symbols)
+        taken = choose(given.chain, privacy or given.privacy, given.mechanism, length)
         if taken != given.mechanism and taken.name != self._reported:
             self._reported = taken.name
-            self._on_choice(f'auto takes "{taken.name}" for {counted(length, "symbol")}. '
-                            + (str(compared or 'The settings leave nothing else open')))
+            self._on_choice(f'auto takes "{taken.name}" for {counted(length, "symbol")}')
         return taken
 
     def prepare(self) -> None:
@@ -81,9 +74,6 @@ class Mechanisms:
         This compiles and imports all that releases need, however short they are.
         """
         loops.use_compiled()
-        given = self._settings
-        if self._is_open:
-            choice.compare(given.chain, given.privacy, given.mechanism, _SHORT)
         for settings in self._available.values():
             self._of(settings).privatize([None] * _SHORT)
 

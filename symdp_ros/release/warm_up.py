@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from symdp_ros.analysis import choice
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism_settings import MechanismSettings
@@ -23,13 +22,12 @@ _EPSILONS = 1.0, 30.0  # drawn from 30 and from 60 bits
 
 
 def warm_up_policies(policies: Iterable[str]) -> None:
-    """Compile what nodes with these policies run, and what 'auto' chooses by."""
+    """Compile what nodes with these policies run."""
     chain, privacy = Chain(_RING, 'a'), Privacy(1.0)
     for policy in policies:
         settings = MechanismSettings(LIVE, policy=policy)
         for each in settings.available().values():
             each.online(chain, privacy).privatize(_WORD)
-        choice.choose(chain, privacy, settings, len(_WORD))
 
 
 def warm_up(backward: bool = False) -> None:
@@ -59,7 +57,6 @@ def _steps() -> Iterator[Callable[[], object]]:
         for made in CHOICES.values():
             for trust in (DEFAULT_TRUST, 1.0):  # with several models, and with one
                 yield partial(_release, chain, trust, made)
-        yield partial(choice.compare, chain, Privacy(1.0), MechanismSettings(), len(_WORD))
 
 
 def _draw(law: Law) -> None:

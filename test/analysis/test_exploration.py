@@ -120,7 +120,8 @@ def test_in_zones_others_know_the_zone(exploration, cells):
 @pytest.mark.usefixtures('all_walks')
 def test_it_is_the_same_in_other_processes():
     exploration = Exploration(RING, Grid((3.0,), (4.0,), (8.0,), (1, 2)))
-    assert exploration.cells(2) == exploration.cells()
+    two = Exploration(RING, exploration.grid, processes=2)
+    assert two.processes == 2 and two.cells() == exploration.cells()
 
 
 def test_what_cannot_be_is_left_out():

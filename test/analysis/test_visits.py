@@ -130,3 +130,14 @@ def test_what_follows_from_a_visit_is_among_what_is_compared():
     assert found.errors_by_rule(row).mechanism == 'adaptive'
     assert found.errors_by_rule(row, logged=True).report_period == 1.0
     assert found.errors_by_rule(found.row(1.0, 3.0, guess=False)) is None
+
+
+def test_where_time_is_short_fewer_walks_are_simulated(visits):
+    same, takes = visits.within(1e9, lambda cost: cost.tables + cost.errors + cost.guess)
+    assert same is visits and takes > 0
+    costs = []
+    few, takes = visits.within(0.0, lambda cost: costs.append(cost) or cost.errors)
+    assert few.walks == 4 and takes == costs[-1].errors
+    assert [costs[0].errors / cost.errors for cost in costs] == pytest.approx([1, 2, 4])
+    assert few.row(11.0, 2.0).live == VisitCalibration(
+        RING, protect=10.0, stay=8.0, walks=4).row(11.0, 2.0).live

@@ -10,12 +10,12 @@ from in_process import CHAIN, ROOT, run_symdp
 import pytest
 from shared_data import shared
 from symdp_ros import Chain, Privacy
-from symdp_ros.analysis import choice, visits
+from symdp_ros.analysis import visits
 from symdp_ros.analysis.accuracy import robots
 from symdp_ros.analysis.calibration import Calibration, MECHANISMS
-from symdp_ros.analysis.choice import choose
 from symdp_ros.cli import calibrate as command
 from symdp_ros.cli.main import main
+from symdp_ros.core.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.registry import LIVE
 import yaml
@@ -29,12 +29,9 @@ SENSITIVE = 'symdp calibrate: this result is as sensitive as the word it is made
 @pytest.fixture(autouse=True)
 def few_rows_and_walks(monkeypatch):
     monkeypatch.setattr(command, 'EPSILONS', EPSILONS)
-    monkeypatch.setattr(choice, '_ROUNDS', (20,))
     monkeypatch.setattr(visits, '_WALKS', 8)
     monkeypatch.setattr(visits, '_LEAST_WALKS', 4)
-    choice._compared.cache_clear()
-    yield
-    choice._compared.cache_clear()
+    monkeypatch.setattr('symdp_ros.cli.progress._LONG', 1e9)  # on a busy machine all is long
 
 
 def calibrate(*arguments, columns='250'):
@@ -89,10 +86,9 @@ def test_the_tables_are_the_calibrations():
         for epsilon, cell in zip(EPSILONS, cells, strict=True):
             errors = [error.mean for error in calibration.errors(name, epsilon).values()]
             assert ends(cell) == pytest.approx([min(errors), max(errors)], abs=0.00501)
-    taken = [choose(chain, Privacy(2.0, 2), settings, *length)[0].name
+    taken = [choose(chain, Privacy(2.0, 2), settings, *length).name
              for settings, *length in ((MechanismSettings(LIVE),), (MechanismSettings(), 5))]
-    assert f'auto takes at ε = 2 (fewest errors, on average over these robots): {taken[0]}; ' \
-           f'for logs: {taken[1]}\n' in run.stdout
+    assert f'auto takes at ε = 2: {taken[0]}; for logs: {taken[1]}\n' in run.stdout
     assert by == ['robot', 'a stay', taken[0], taken[1]]
     same = taken[1] if taken[1] in MECHANISMS else f'live, {taken[1].removeprefix("causal, ")}'
     assert by_robot == [[robot, f'{stay:.1f} symbols', *(
@@ -117,8 +113,7 @@ def test_a_delay_that_readers_can_wait_for():
     assert [row[0] for row in tables(run)[0] if 'delay' in row[0]] == [
         f'live, adaptive, delay {delay}' for delay in (1, 2, 3, 10)]
     assert 'by robot, at ε = 4, ' in run.stdout
-    assert 'auto takes at ε = 4 (fewest errors, on average over these robots), ' \
-           'with delay: 2: live, adaptive; ' in run.stdout
+    assert 'auto takes at ε = 4, with delay: 2: live, adaptive; ' in run.stdout
 
 
 def test_it_repeats_and_needs_no_target():
@@ -382,3 +377,14 @@ def test_the_parameters_of_each_row_make_the_chain_of_its_numbers():
 def test_an_epsilon_of_0_is_one():
     run = calibrate(CHAIN, *QUICK, '--epsilon', '0')
     assert run.returncode == 0 and 'by robot, at ε = 0, ' in run.stdout
+
+
+def test_where_time_is_short_fewer_routes_are_simulated(monkeypatch):
+    """And it says how long it takes; not where somebody says how many routes."""
+    monkeypatch.setattr('symdp_ros.cli.progress._LONG', -1.0)
+    run = calibrate(CHAIN, '--length', '5', '--seconds', '1')
+    assert run.returncode == 0 and 'averaged over ' in run.stdout
+    assert re.fullmatch(r'\d+ routes of each robot: about \d+ s \(--seconds\)\n', run.stderr)
+    monkeypatch.setattr('symdp_ros.cli.calibrate._AT_ONCE', 1e-9)
+    assert 'averaged over 4 walks' in calibrate(CHAIN, '--length', '5').stdout
+    assert 'averaged over 6 walks' in calibrate(CHAIN, '--length', '5', '--walks', '6').stdout

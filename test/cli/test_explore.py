@@ -53,9 +53,9 @@ def test_it_opens_with_the_first_values_given(data, tmp_path):
 
 def test_all_that_can_be_chosen_is_there(data):
     stops = data['stops']
-    ways = {False: [('adaptive', 0), ('adaptive', 1), ('guided', 0), ('planned', 0),
+    ways = {False: [('adaptive', 0), ('adaptive', 1), ('guided', 0),
                     ('causal, adaptive', 'log'), ('exponential', 'log')]}
-    ways[True] = [way for way in ways[False] if way[0] not in ('guided', 'planned')]
+    ways[True] = [way for way in ways[False] if way[0] != 'guided']
     assert {*data['cells']} == {
         f'{stay:g}/{protect:g}/{k}/{zoned:d}/{name}/{late}/{epsilon:g}'
         for stay in stops['stay'] for protect in stops['protect'] for k in stops['symbols']

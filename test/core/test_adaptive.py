@@ -349,3 +349,17 @@ def test_an_unknown_symbol_is_not_named(symbol, chain):
             call(symbol)
         assert caught.value.__context__ is None and 'secret' not in repr(caught.value)
         assert mechanism.state == before
+
+
+def test_mechanisms_of_the_same_settings_share_their_tables():
+    """As long as one of them is there: equal chains are one, other settings are others."""
+    moves = {'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}
+
+    def tables(epsilon=2.0, **more):
+        return OnlineMechanism(Chain(moves, 'a'), Privacy(epsilon), policy='adaptive',
+                               **more).tables
+
+    first = tables()
+    assert tables() is tables(delay=3) is tables(delay=None) is first
+    for other in tables(2.5), tables(trust=0.5), tables(reports=2):
+        assert other is not first

@@ -29,9 +29,9 @@ print(symdp_ros.__file__)
 COMMANDS = """
 import os, sys
 os.sched_getaffinity = lambda process: {0}  # else explore starts processes, for seconds
-from symdp_ros.analysis import choice, visits
+from symdp_ros.analysis import visits
 from symdp_ros.cli.main import main
-choice._ROUNDS, visits._WALKS, visits._LEAST_WALKS, visits._LEAST_TICKS = (2,), 4, 2, 60
+visits._WALKS, visits._LEAST_WALKS, visits._LEAST_TICKS = 4, 2, 60
 for command in ('check CHAIN',
                 'release logs --epsilon 2 --adjacency 1 -o released --ledger spent.ledger '
                 '--subject robot --mechanism causal --chain CHAIN', 'ledger spent.ledger',

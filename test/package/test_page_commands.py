@@ -97,8 +97,8 @@ def reader(tmp_path_factory):
 @pytest.fixture
 def world(reader, tmp_path, monkeypatch):
     """Return a copy of that folder, where few walks are simulated: all would take a minute."""
-    for name in 'analysis.choice._ROUNDS', 'cli.calibrate._WALKS', 'cli.calibrate._LEAST_WALKS':
-        monkeypatch.setattr(f'symdp_ros.{name}', (8,) if 'ROUNDS' in name else 3)
+    for name in '_WALKS', '_LEAST_WALKS':
+        monkeypatch.setattr(f'symdp_ros.cli.calibrate.{name}', 3)
     with in_short_time():
         yield shutil.copytree(reader[0], tmp_path / 'world')
 

@@ -14,14 +14,13 @@ import numpy as np
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
-from symdp_ros.analysis import choice
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.ledger.ledger import Ledger
 
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
-from symdp_ros.release import outbox, transaction  # noqa: E402, I100
+from symdp_ros.release import mechanisms, outbox, transaction  # noqa: E402, I100
 from symdp_ros.release.archives import archive, file as archive_file  # noqa: E402
 from symdp_ros.release.archives.file import Archive, Columns  # noqa: E402
 
@@ -339,13 +338,13 @@ def test_a_route_that_is_too_long_is_refused_before_anything_is_spent(walks):
 
 def test_auto_is_decided_by_the_longest_route(walks, monkeypatch):
     asked = []
-    monkeypatch.setattr(choice, 'choose', lambda chain, privacy, settings, length, symbols: (
-        asked.append((length, symbols)) or (MechanismSettings('causal', policy='guided'), None)))
+    monkeypatch.setattr(mechanisms, 'choose', lambda chain, privacy, settings, length: (
+        asked.append(length) or MechanismSettings('causal', policy='guided')))
     walks.sizes = {'batch_rows': 4}
     for word, longest in (('ab', 7), ('a' * 11, 11)):
         walks.archive([(1, 'abbcaab'), (2, word), (3, 'c')])
         assert walks.release(walks.settings(mechanism='auto'), ledger=False).kind == 'released'
-        assert asked.pop() == (longest, 8 + len(word)) and not asked
+        assert asked.pop() == longest and not asked
         walks.output.unlink()
 
 

@@ -7,10 +7,9 @@ from fractions import Fraction
 import pytest
 from release_settings import release_settings
 from symdp_ros import Chain, Privacy
-from symdp_ros.analysis import choice
 from symdp_ros.core import offline
 from symdp_ros.core.accounting import epsilon_at
-from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.core.choice import choose
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.units import Unit
@@ -195,19 +194,13 @@ def test_an_archive(walks, drawn, mechanism, charge, k, used):
 
 # The choice.
 
-def test_auto_chooses_for_the_k_of_short_words(monkeypatch):
-    """Lengths are judged by few, and so are the k of short words."""
-    asked = []
-    monkeypatch.setattr(choice, '_compared', lambda chain, privacy, settings, length, counted: (
-        asked.append((privacy.adjacency, length)) or choice.Comparison(
-            {'causal, guided': choice.Expected(0.1, 0.0, 1)}, {})))
+def test_auto_chooses_for_the_k_of_short_words():
+    """By the weight of each of n changes, and not of each of k."""
     given = settings(1000, mechanism='auto', policy='auto')
     mechanisms = Mechanisms(given)
-    for n in (3, 17, 700, 999, 1000, 4000):
-        mechanisms.settings_for(n, privacy=given.privacy_for(n))
-    mechanisms.settings_for(17)
-    assert asked == [(3, 3), (16, 16), (640, 192), (960, 192), (960, 192), (1000, 192),
-                     (1000, 16)]
+    for n in 3, 17, 1000, 8000:
+        assert mechanisms.settings_for(n, given.privacy_for(n)) == choose(
+            given.chain, Privacy(given.privacy.epsilon, min(n, 1000)), given.mechanism, n)
 
 
 def test_mechanisms_are_not_kept_for_every_length():
@@ -216,11 +209,3 @@ def test_mechanisms_are_not_kept_for_every_length():
     assert [mechanism.privacy.adjacency for mechanism in kept] == [*range(1, 101)]
     assert len(mechanisms._made) == 40
     assert mechanisms.for_length(100, Privacy(1.0, 100)) is kept[-1]
-
-
-def test_a_choice_for_a_short_word_can_differ():
-    """By the errors at ε/n, and not at ε/k."""
-    given = MechanismSettings()
-    errors = {k: choice.compare(CHAIN, Privacy(3.0, k), given, 4).errors for k in (4, 60)}
-    for name, found in errors[4].items():
-        assert found.error < errors[60][name].error, name

@@ -147,18 +147,14 @@ def become(name, arguments, log, environment):
 
 
 def load_loops():
-    """Do once what takes most of the processor time of a start: load loops, choose policies."""
-    from symdp_ros.analysis.choice import choose
+    """Do once what takes most of the processor time of a start: load loops."""
     from symdp_ros.core.chain import Chain
     from symdp_ros.core.mechanism_settings import MechanismSettings
     from symdp_ros.core.privacy import Privacy
     from symdp_ros.core.registry import LIVE, POLICIES
 
-    # That of the fixture `chain_file`: what is chosen for it is remembered.
     chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c', 'd'], 'c': ['c', 'a'], 'd': ['d', 'a']},
                   initial_state='a')
-    for epsilon in 1.0, 2.0, 1000.0:
-        choose(chain, Privacy(epsilon), MechanismSettings(LIVE))
     for policy in POLICIES:
         MechanismSettings(LIVE, policy=policy).online(chain, Privacy(1.0)).step('b')
 

@@ -4,7 +4,7 @@
 from harness import RELIABLE, send, values_of
 import pytest
 from symdp_ros import Chain, Privacy
-from symdp_ros.analysis.choice import choose
+from symdp_ros.core.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.registry import LIVE
 
@@ -23,10 +23,8 @@ def test_a_node_takes_what_the_library_takes_and_says_so(world, chain_file, tmp_
     """And the word of the policy goes on after a restart: it takes the same again."""
     given = {'chain_file': chain_file, 'epsilon': 1.5, 'state_file': tmp_path / 'word'}
     run, private, statuses = world.privatizer(**given), world.listen(), world.diagnostics()
-    taken, compared = choose(Chain.from_yaml(chain_file), Privacy(1.5), MechanismSettings(LIVE))
-    assert taken.policy == 'adaptive' and set(compared.errors) == {
-        f'live, {policy}' for policy in ('guided', 'planned', 'adaptive')}
-    assert f'{SAID}"{taken.name}". {compared}' in run.log
+    taken = choose(Chain.from_yaml(chain_file), Privacy(1.5), MechanismSettings(LIVE))
+    assert taken.policy == 'adaptive' and f'{SAID}"{taken.name}"' in run.log
     assert f'policy {taken.policy}; how it moves' in run.log
     statuses.clear()
     world.wait_until(lambda: statuses, 'a report')

@@ -3,7 +3,9 @@
 """The steps of the online mechanism: how each symbol is drawn, and how likely each one is."""
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from threading import Lock
 from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +53,19 @@ _BY_HISTORY = ('policy adaptive draws by all signals so far, not by the last pri
                'alone: replay(signals), then ask {}')
 
 
+_tables: 'WeakValueDictionary[tuple[Any, ...], AdaptiveTables]' = WeakValueDictionary()
+_making = Lock()
+
+
+def _tables_of(*given: Any) -> AdaptiveTables:
+    """Return tables of these parameters: those of a mechanism that still has them, or new ones."""
+    with _making:
+        found = _tables.get(given)
+        if found is None:
+            _tables[given] = found = AdaptiveTables(*given)
+        return found
+
+
 class OnlineSteps(Mechanism):
     """
     What an online mechanism is symbol by symbol; `OnlineMechanism` adds its law for whole words.
@@ -81,7 +96,7 @@ class OnlineSteps(Mechanism):
         self._random = random
         self._batch: OnlineBatch | None = None
         self._width, self._responses = responses(chain.out_degrees().tolist(), privacy)
-        self._tables = AdaptiveTables(chain, privacy, self._trust, reports) if (
+        self._tables = _tables_of(chain, privacy, self._trust, reports) if (
             policy == 'adaptive' and chain.stores_edges) else None
         self._targets = None if policy == 'adaptive' else _TARGETS[policy](
             chain, privacy, self._trust, self.weights())

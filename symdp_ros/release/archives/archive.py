@@ -128,7 +128,7 @@ class ArchiveSource:
         law, longest = None, survey.longest
         if self.mechanisms is not None:
             self._privacy = self.settings.privacy_for(longest)
-            self._chosen = self.mechanisms.settings_for(longest, self.length, self._privacy)
+            self._chosen = self.mechanisms.settings_for(longest, self._privacy)
             mechanism = self.mechanisms.made(self._chosen, longest, self._privacy)
             law = mechanism.law
         at_once = [1] * max(len(survey.subjects), 1) if survey.spans is None \

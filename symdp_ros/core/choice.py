@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+What `auto` takes, live and for logs: by a rule, from public data alone, in microseconds.
+
+Live, the policy `adaptive` errs least on every map, at every ε and k. (Where the map says how the
+robot moves and is wrong, `guided` can err less; but nobody knows that.)
+
+For words of n symbols it is the exponential mechanism or causal, adaptive. The first one weighs
+true symbols by e^{ε/2k} each. That adds up where robots are predictable, and little of it is left
+where n·ε/k is small. The other one weighs signals, which are true or not by e^{ε/k} each: the more
+are true, the more it is ahead. Let g be the entropy of a move in nats, on average over the states
+and the public models of how a robot moves (`core.models`). The first one is taken where
+n·ε/k ≥ 15·g and ε/k ≤ 1.3 − g/2; and, where the settings leave no adaptive, where ε/k ≤ 3.
+`planned`, the base counting and permute-and-flip are taken only where nothing else is left.
+
+Where all can follow all, by `Chain.complete`, all err alike, and the lightest is taken. So it is
+where adaptive's tables would take long (states·moves > 2.5·10⁷).
+
+`python -m studies.choice` holds this rule against the best of all (docs/evidence/choice.md).
+"""
+from functools import lru_cache
+
+import numpy as np
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.registry import LIVE
+
+_MOST_PAIRS = 2.5e7  # states·moves
+_LEAST_LENGTH = 15.0  # n·ε/k for each nat of a move
+_SMALL, _LESS, _LARGE = 1.3, 0.5, 3.0  # ε/k, against adaptive and against guided
+
+
+def choose(chain: Chain, privacy: Privacy, settings: MechanismSettings,
+           length: int = 0) -> MechanismSettings:
+    """
+    Return the settings of what is taken, which leave nothing open.
+
+    :param length: n, of the longest word; of live words it is not known.
+    :raises ConfigurationError: a setting is not valid.
+    """
+    settings.check()
+    each, policies = float(privacy.epsilon_per_symbol), ['adaptive', 'guided', 'planned', 'paper']
+    if not chain.stores_edges or len(chain) * chain.edge_count > _MOST_PAIRS:
+        policies.append(policies.pop(0))
+    if not chain.stores_edges or length and _adds_up(
+            each, length, _entropy(chain, settings.trust)):
+        better = 0
+    else:
+        better = policies.index('guided') if each <= _LARGE else len(policies)
+    order = [*policies[:better], 'exponential', *policies[better:], 'exponential, counting',
+             'permute_and_flip']
+
+    def rank(one: MechanismSettings) -> int:
+        name = one.policy if one.selection in (LIVE, 'causal') else one.name
+        return order.index(name) if name in order else len(order)
+
+    return min(settings.available(privacy.zones).values(), key=rank)
+
+
+def _adds_up(each: float, length: int, entropy: float) -> bool:
+    """Return whether weights of true symbols tell more of a word than signals."""
+    return length * each >= _LEAST_LENGTH * entropy and each <= _SMALL - _LESS * entropy
+
+
+@lru_cache(maxsize=100)
+def _entropy(chain: Chain, trust: float) -> float:
+    """Return the entropy of a move, in nats."""
+    models, offsets = chain.models(trust), chain.csr()[0]
+    weights = models.weights.astype(np.float64)
+    nats = -np.add.reduceat(weights * np.log(np.maximum(weights, 1e-300)), offsets[:-1], axis=1)
+    return float(models.prior @ nats.mean(axis=1))
