@@ -82,15 +82,18 @@ def _stepper(
     A step does the same for every symbol, and whether or not it takes the target: it draws a row
     uniformly, puts it into place 0, looks up that of the target, and takes one of the two. Both
     are touched either way: of many rows, one that was not used lately is slow to reach.
+
+    Symbols are looked up as new strings. Of one character Python keeps one object, which a dict
+    finds sooner than an equal one, and whose hash it has: that would tell '0' from '33'.
     """
     # Copies: were a label the caller's own object, its type would show that, and its time too.
     rows: dict[str, list[Any]] = {state: [''.join(list(state))] for state in chain.states}
     all_rows = None if chain.stores_edges else [None, *rows.values()]
-    index: dict[str | None, int] = {None: len(chain)}
-    index.update(chain.state_index)
-    if all_rows:  # the place of the target itself
-        index = {None: 0}
-        index.update((state, place) for place, state in enumerate(rows, 1))
+    position_of = chain.state_index
+    # Of a symbol and '.': its position, or, where all follow all, the place of the target itself.
+    index = {f'{state}.': position + (all_rows is not None)
+             for state, position in position_of.items()}
+    index['0,'] = 0 if all_rows else len(chain)
     draws: dict[int, RandomIntegers] = {}  # for each number of successors
     made: list[list[Any]] = []
     row: list[Any] = []
@@ -101,7 +104,7 @@ def _stepper(
 
         :raises UnknownSymbolError: that is the symbol.
         """
-        if symbol not in index:
+        if symbol is not None and (not isinstance(symbol, str) or symbol not in position_of):
             raise UnknownSymbolError
         if len(row) == 1:
             make(row)
@@ -118,9 +121,9 @@ def _stepper(
                     del other[1:]
                 made.clear()
             made.append(row)
-            places = targets.row(index[state])
+            places = targets.row(position_of[state])
         elif not all_rows:
-            successors = [index[successor] for successor in chain.successors(state)]
+            successors = [position_of[successor] for successor in chain.successors(state)]
             places = (feasible_row(successors, len(chain)) if len(chain) <= DENSE_STATES
                       else {position: place for place, position in enumerate(successors, 1)})
         count = len(choices) - 1
@@ -138,9 +141,11 @@ def _stepper(
             _, pop, choices, _ = row
             number, hit = pop()
             choices[0] = choices[number]
-            row = (choices[0], choices[index[symbol]])[hit]
+            silent = symbol is None
+            place = index[(symbol, '0')[silent] + '.,'[silent]]
+            row = (choices[0], choices[place])[hit]
             return row[0]
-        except (IndexError, KeyError, ValueError):
+        except (IndexError, KeyError, TypeError, ValueError):
             pass
         make_ready(symbol)
         return step_to_any(symbol)
@@ -151,9 +156,11 @@ def _stepper(
             _, pop, choices, places = row
             number, hit = pop()
             choices[0] = choices[number]
-            row = (choices[0], choices[places[index[symbol]]])[hit]
+            silent = symbol is None
+            place = places[index[(symbol, '0')[silent] + '.,'[silent]]]
+            row = (choices[0], choices[place])[hit]
             return row[0]
-        except (IndexError, KeyError, ValueError):
+        except (IndexError, KeyError, TypeError, ValueError):
             pass
         make_ready(symbol)
         return step_to_target(symbol)
@@ -164,9 +171,11 @@ def _stepper(
             _, pop, choices, places = row
             number, hit = pop()
             choices[0] = choices[number]
-            row = (choices[0], choices[places.get(index[symbol], 0)])[hit]
+            silent = symbol is None
+            place = places.get(index[(symbol, '0')[silent] + '.,'[silent]], 0)
+            row = (choices[0], choices[place])[hit]
             return row[0]
-        except (IndexError, KeyError, ValueError):
+        except (IndexError, KeyError, TypeError, ValueError):
             pass
         make_ready(symbol)
         return step_to_feasible(symbol)
