@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One word whose draws are published: what is drawn depends on s_t and o_{t−1} alone."""
 from collections.abc import Callable
+from secrets import token_hex
 from typing import Any, NoReturn, TypeAlias
 
 from symdp_ros.core.annotations import Floats, RandomBits
@@ -93,7 +94,8 @@ def _stepper(
     # Of a symbol and '.': its position, or, where all follow all, the place of the target itself.
     index = {f'{state}.': position + (all_rows is not None)
              for state, position in position_of.items()}
-    index['0,'] = 0 if all_rows else len(chain)
+    unknown = token_hex(8)  # equal to no label
+    index[f'{unknown}.'] = 0 if all_rows else len(chain)
     draws: dict[int, RandomIntegers] = {}  # for each number of successors
     made: list[list[Any]] = []
     row: list[Any] = []
@@ -141,8 +143,7 @@ def _stepper(
             _, pop, choices, _ = row
             number, hit = pop()
             choices[0] = choices[number]
-            silent = symbol is None
-            place = index[(symbol, '0')[silent] + '.,'[silent]]
+            place = index[(symbol, unknown)[symbol is None] + '.']
             row = (choices[0], choices[place])[hit]
             return row[0]
         except (IndexError, KeyError, TypeError, ValueError):
@@ -156,8 +157,7 @@ def _stepper(
             _, pop, choices, places = row
             number, hit = pop()
             choices[0] = choices[number]
-            silent = symbol is None
-            place = places[index[(symbol, '0')[silent] + '.,'[silent]]]
+            place = places[index[(symbol, unknown)[symbol is None] + '.']]
             row = (choices[0], choices[place])[hit]
             return row[0]
         except (IndexError, KeyError, TypeError, ValueError):
@@ -171,8 +171,7 @@ def _stepper(
             _, pop, choices, places = row
             number, hit = pop()
             choices[0] = choices[number]
-            silent = symbol is None
-            place = places.get(index[(symbol, '0')[silent] + '.,'[silent]], 0)
+            place = places.get(index[(symbol, unknown)[symbol is None] + '.'], 0)
             row = (choices[0], choices[place])[hit]
             return row[0]
         except (IndexError, KeyError, TypeError, ValueError):
