@@ -3,6 +3,7 @@
 """Exact draws: every string of bits leads where it should."""
 from collections import Counter
 from fractions import Fraction
+from random import Random
 from types import SimpleNamespace
 
 from hypothesis import assume, given

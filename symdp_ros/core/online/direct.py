@@ -137,7 +137,7 @@ def _stepper(
     # Three times the same step, as a call from one to another would double the time. The last line
     # is written in the form whose time depends least on the symbol.
 
-    def step_to_any(symbol: str | None) -> Any:
+    def step_to_any(symbol: Any) -> Any:
         nonlocal row
         try:
             _, pop, choices, _ = row
@@ -151,7 +151,7 @@ def _stepper(
         make_ready(symbol)
         return step_to_any(symbol)
 
-    def step_to_target(symbol: str | None) -> Any:
+    def step_to_target(symbol: Any) -> Any:
         nonlocal row
         try:
             _, pop, choices, places = row
@@ -165,7 +165,7 @@ def _stepper(
         make_ready(symbol)
         return step_to_target(symbol)
 
-    def step_to_feasible(symbol: str | None) -> Any:
+    def step_to_feasible(symbol: Any) -> Any:
         nonlocal row
         try:
             _, pop, choices, places = row
