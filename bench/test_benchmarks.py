@@ -253,8 +253,8 @@ def test_draws_of_another_distribution_are_found_out():
 
 def test_a_peer_that_does_other_work_is_not_measured():
     """Two false alarms in 10⁶ runs; drawn from the operating system: there is no seed."""
-    step = OnlineMechanism(Chain.complete(chains.ALPHABET, chains.ALPHABET[0]), chains.PRIVACY).step
-    online.check_truths(step, 'the step')
+    chain = Chain.complete(chains.ALPHABET, chains.ALPHABET[0])
+    online.check_truths(OnlineMechanism(chain, chains.PRIVACY).step, 'the step')
     for other in (lambda symbol: SystemRandom().choice(chains.ALPHABET), lambda symbol: symbol):
         with pytest.raises(NotMeasured, match='publishes the truth in'):
             online.check_truths(other, 'it')

@@ -282,7 +282,8 @@ def test_no_symbol_is_the_object_that_it_is_looked_up_by(states, policy, dense, 
     cases = (Chain.complete(states, states[0]),
              Chain({s: list({s, states[0]}) for s in states}, states[0]))
     for chain in cases:
-        mechanism, found = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=Random(1)), []
+        found = []
+        mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=Random(1))
         step = mechanism.step
         mechanism.privatize([*chain.states, None])
         cell = dict(zip(step.__code__.co_freevars, step.__closure__))['index']

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/python.md says of permute-and-flip beside the exponential mechanism, by enumeration."""
+"""What docs/python.md says of permute-and-flip beside exponential, by enumeration."""
 from itertools import product
 
 import numpy as np

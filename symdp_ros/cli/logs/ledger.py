@@ -3,8 +3,8 @@
 """`symdp ledger FILE`: show, verify, export, correct and recover what was spent."""
 import csv
 import json
-import re
 from pathlib import Path
+import re
 import sys
 
 from symdp_ros.cli.arguments import add_arguments
