@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of the online mechanism: one step, what its time tells, its memory, its start."""
 import json
-from math import exp
+from math import exp, log, sqrt
 import os
 from random import Random
 from statistics import median
@@ -13,7 +13,8 @@ import tracemalloc
 
 from bench.chains import (ALPHABET, any_word, grid, PRIVACY, random_chain, town, walk,
                           with_staying)
-from bench.measure import Figure, medians, no_garbage_collection, peer, ratios, Row, side_by_side
+from bench.measure import (Figure, medians, no_garbage_collection, NotMeasured, peer, ratios, Row,
+                           side_by_side)
 import numpy as np
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
@@ -21,6 +22,7 @@ from symdp_ros.core.online import OnlineMechanism
 
 _WORD = 10_000
 _PROCESSES = 8
+_DRAWS, _ALPHA = 20_000, 1e-6
 
 
 def _empty(symbol):
@@ -178,21 +180,38 @@ def _step_and_opendp(effort):
 
 def _step_and_diffprivlib(effort):
     mechanisms = peer('diffprivlib.mechanisms', 'diffprivlib')
-    same = [(a, b, float(a == b)) for a in ALPHABET for b in ALPHABET]
-    mechanism = mechanisms.ExponentialCategorical(epsilon=PRIVACY.epsilon, utility_list=same)
+    distances = [(a, b, float(a != b)) for a in ALPHABET for b in ALPHABET]
+    mechanism = mechanisms.ExponentialCategorical(epsilon=PRIVACY.epsilon, utility_list=distances)
     yield from _against(effort, 'step-diffprivlib', 'diffprivlib', mechanism.randomise)
 
 
 def _against(effort, goal, name, function):
     """Each is timed over a word of its own length: both take about as long."""
     chain = _alphabet()
-    word = any_word(chain, _WORD)
+    mechanism, word = OnlineMechanism(chain, PRIVACY), any_word(chain, _WORD)
+    check_truths(mechanism.step, 'the step')
+    check_truths(function, name)
     few = word[:_WORD // 200]
-    times = side_by_side({'step': _through(OnlineMechanism(chain, PRIVACY).step, word),
+    times = side_by_side({'step': _through(mechanism.step, word),
                           name: _through(function, few)}, effort)
     times = {'step': [t / len(word) for t in times['step']],
              name: [t / len(few) for t in times[name]]}
     yield Figure(goal, ratios(times[name], times['step']), medians(times))
+
+
+def check_truths(function, name):
+    """
+    Hold the share of truths that a step publishes against that of randomized response at ε.
+
+    :raises NotMeasured: it is off by more than Hoeffding's bound allows at α = 10⁻⁶: whatever
+        this does, it is not the same work.
+    """
+    odds, truth = exp(PRIVACY.epsilon), ALPHABET[0]
+    share = sum(function(truth) == truth for _ in range(_DRAWS)) / _DRAWS
+    expected = odds / (odds + len(ALPHABET) - 1)
+    if abs(share - expected) > sqrt(log(2 / _ALPHA) / (2 * _DRAWS)):
+        raise NotMeasured(f'{name} publishes the truth in {share:.1%} of all draws, and should '
+                          f'in {expected:.1%}')
 
 
 def _memory(effort):
@@ -294,7 +313,9 @@ ROWS = (
         'ε = 2 (its privacy map says so).'),
     Row('step-diffprivlib', ('step-diffprivlib',), _step_and_diffprivlib,
         "The same step, and diffprivlib's exponential mechanism over the same 43 strings, "
-        'utility 1 for the true one and 0 for the others, ε = 2.'),
+        'distance 0 from the true one and 1 from the others (its list of utilities holds '
+        'distances), ε = 2. That both publish the truth as often as randomized response does is '
+        'checked first, as it is for OpenDP.'),
     Row('state-memory', ('state-memory',), _memory,
         "What Python and NumPy hold (`tracemalloc`) for a mechanism with the paper's policy on a "
         'random chain of degree 4, after a word has been at every state.'),

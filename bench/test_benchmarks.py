@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from itertools import count
 import json
 from pathlib import Path
+from random import SystemRandom
 
 from bench import __main__ as command
 from bench import chains, measure, online, peers, suite
@@ -15,7 +16,9 @@ from bench.page import page
 from bench.table import counted, HEAD, in_seconds, markdown, rows
 import numpy as np
 import pytest
+from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.online import OnlineMechanism
 
 DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
 
@@ -246,3 +249,17 @@ def test_the_hidden_markov_model_has_the_mechanisms_distribution():
 def test_draws_of_another_distribution_are_found_out():
     with pytest.raises(NotMeasured, match='another distribution'):
         peers._check_draws([tuple('bcbc')] * peers._DRAWS, 'it')
+
+
+def test_a_peer_that_does_other_work_is_not_measured():
+    """Two false alarms in 10⁶ runs; drawn from the operating system: there is no seed."""
+    chain = Chain.complete(chains.ALPHABET, chains.ALPHABET[0])
+    online.check_truths(OnlineMechanism(chain, chains.PRIVACY).step, 'the step')
+    for other in (lambda symbol: SystemRandom().choice(chains.ALPHABET), lambda symbol: symbol):
+        with pytest.raises(NotMeasured, match='publishes the truth in'):
+            online.check_truths(other, 'it')
+
+
+def test_diffprivlib_draws_about_the_truth():
+    pytest.importorskip('diffprivlib', reason='the extra bench is not installed')
+    next(iter(online._step_and_diffprivlib(effort(rounds=1))))

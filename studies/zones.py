@@ -50,9 +50,11 @@ def table() -> str:
     lines = []
     for epsilon in EPSILONS:
         each = [by_epsilon[epsilon] for by_epsilon in found]
-        lines.append((f'{epsilon:g}', *(f'{row.live.wrong:.2f}' for row in each),
+        lines.append((f'{epsilon:g}', *(
+            f'{row.live.wrong:.2f} ± {row.live.standard_error:.2f}' for row in each),
                       *(f'{row.live.metres_off:.1f}' for row in each),
-                      *(f'{row.guess.after:.2f}' if row.guess else '' for row in each)))
+                      *(f'{row.guess.after:.2f} ± {row.guess.standard_error:.2f}'
+                        if row.guess else '' for row in each)))
     return section.table(head, lines)
 
 

@@ -299,8 +299,9 @@ ENGINE = Option('engine', str, 'local',
                 'workers, which must see the same files under the same paths; OUT.parquet is then '
                 'a directory of part files', choices=('local', 'dask', 'ray', 'spark'))
 SCHEDULER = Option('scheduler', str, '',
-                   'the address of the engine: tcp://HOST:PORT of Dask, HOST:PORT of Ray, '
-                   'spark://HOST:PORT; if not set, the engine is started on this machine',
+                   'the address of the engine: tls://HOST:PORT or tcp://HOST:PORT of Dask, '
+                   'HOST:PORT of Ray, spark://HOST:PORT; if not set, dask and spark work on this '
+                   'machine alone',
                    unit='address')
 UPLOAD = Option('upload', str, '',
                 'copy the release to this place, such as s3://BUCKET/PATH, once it is charged; '

@@ -7,10 +7,12 @@ At damaged bytes a library may abort, take all memory or never end. That ends th
 this process reports it.
 """
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from io import BufferedReader, BufferedWriter
 import marshal
 import os
+from pathlib import Path
 import resource
 import signal
 import subprocess
@@ -125,6 +127,22 @@ def limit_memory(memory: int) -> None:
     except OSError:  # not on Linux: there is no limit
         return
     _limit(resource.RLIMIT_AS, pages * resource.getpagesize() + memory)
+
+
+def available() -> int:
+    """Return how many bytes of memory this machine, or the control group of this process, has."""
+    found = []
+    with suppress(OSError, ValueError):  # not on Linux, or hidden: the other limits remain
+        lines = dict(line.split(':') for line in Path('/proc/meminfo').read_text().splitlines())
+        found.append(int(lines['MemAvailable'].split()[0]) << 10)
+    with suppress(OSError):
+        for line in Path('/proc/self/cgroup').read_text().splitlines():
+            group = Path('/sys/fs/cgroup', line.partition('::')[2].strip('/'))
+            for folder in (group, *group.parents):
+                with suppress(OSError, ValueError):  # 'max': no limit
+                    most = int((folder / 'memory.max').read_text())
+                    found.append(most - int((folder / 'memory.current').read_text()))
+    return max(min(found, default=4 << 30), 0)
 
 
 def _limit(kind: int, value: int) -> None:

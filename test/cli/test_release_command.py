@@ -21,6 +21,7 @@ from symdp_ros.cli.main import main
 from symdp_ros.core.accounting import response_rho
 from symdp_ros.core.compiled.notice import COMPILING, loops_begin
 from symdp_ros.ledger.accounts import written
+from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.release import outbox
 from symdp_ros.release.outbox import Outbox
@@ -241,6 +242,21 @@ def test_ledger_shows_verifies_and_exports(place):
     path.write_text('stamp,symbol\n0.0,dock\n')
     run = symdp('ledger', 'robots.ledger', cwd=place)
     assert run.returncode == 1 and 'is not what was released' in run.stderr
+
+
+@pytest.mark.parametrize('subject', ['=1+1', '+1 2', '-a', '@sum(a1)', ' =1+1', '＝1'])
+def test_no_cell_of_an_export_is_a_formula(place, subject):
+    """Spreadsheets compute, and send elsewhere, what begins so."""
+    with Ledger(place / 'robots.ledger') as ledger:
+        ledger.set_budget(subject, 1)
+        ledger.set_budget('r1', 2)
+    for form in ('csv', 'json'):
+        run = symdp('ledger', 'robots.ledger', '--remaining', '--export', form, cwd=place)
+        rows = json.loads(run.stdout) if form == 'json' else list(
+            csv.DictReader(io.StringIO(run.stdout)))
+        assert sorted(row['subject'] for row in rows) == sorted(
+            [subject if form == 'json' else f"'{subject}", 'r1']), run.stderr
+        assert {row['left'] for row in rows} == {'1', '2'}
 
 
 def test_what_is_left(place):

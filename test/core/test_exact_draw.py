@@ -3,6 +3,7 @@
 """Exact draws: every string of bits leads where it should."""
 from collections import Counter
 from fractions import Fraction
+from random import Random
 from types import SimpleNamespace
 
 from hypothesis import assume, given
@@ -67,3 +68,12 @@ def test_floats_as_integers():
              for w, e in zip(weights, exponents.tolist(), strict=True)]
     integers = as_integers(weights, exponents)
     assert {i / e for i, e in zip(integers, exact, strict=True)} == {2**58}
+
+
+def test_a_weight_of_zero_is_never_drawn():
+    """Zones give 0 for the moves that lead out of them, with the largest exponent of all."""
+    integers = as_integers(np.array([0.0, 0.5, 0.0, 1.5, 0.0]), np.array([9, 9, 9, 4, 9]))
+    assert [i * 2**4 for i in integers] == [0, 2**61, 0, 3 * 2**56, 0]
+    width = 5
+    drawn = {draw_index(integers, Random(1), point, width) for point in range(2**width)}
+    assert drawn == {1, 3}

@@ -407,6 +407,15 @@ def test_the_whole_of_epsilon_needs_uniform_rows():
     assert OfflineMechanism(chain, Privacy(2.0), base='counting').online is not None
 
 
+def test_a_listed_map_where_all_follow_all_has_one_model():
+    """As docs/python.md says: of single ticks one, of reports that follow several ticks all."""
+    listed = Chain({s: ['a', 'b', 'c'] for s in 'abc'}, 'a')
+    assert listed.models(0.8).names == ('all moves equally likely',)
+    assert len(listed.every(3, 1).models(0.8)) == 6
+    named = Chain({s: {'a': 0.5, 'b': 0.25, 'c': 0.25} for s in 'abc'}, 'a')
+    assert len(named.models(0.8)) == 7
+
+
 def test_where_all_words_weigh_the_same_they_are_counted():
     """To the bit: a map whose states have equally many moves."""
     ring = Chain({f'{i}': [f'{(i + 1) % 9}', f'{(i + 4) % 9}'] for i in range(9)}, '0')

@@ -23,7 +23,7 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, exp_bounds, feasib
 from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy, SymdpError,
                        UnknownSymbolError)
 from symdp_ros.analysis.accuracy import expected_accuracy
-from symdp_ros.core.online import direct, steps as online
+from symdp_ros.core.online import direct, steps as online, targets
 from symdp_ros.core.online.response import exp_lower_bound, Response, responses
 
 POLICIES = ('paper', 'guided')
@@ -264,6 +264,35 @@ def test_a_step_takes_the_same_way_for_every_symbol(chain, policy, dense, monkey
     assert len(ways) == 1 and len(ways.pop()) > 10
     hits = sum(symbol == output for symbol, output in outputs)
     assert 0 < hits < len(outputs)
+
+
+@pytest.mark.parametrize('dense', [True, False])
+@pytest.mark.parametrize('policy', ['guided', 'planned', 'paper'])
+@pytest.mark.parametrize('states', [['0', '33', '?', 'é'], ['?', '??', '0']])
+def test_no_symbol_is_the_object_that_it_is_looked_up_by(states, policy, dense, monkeypatch):
+    """Of one character Python keeps one object, and a dict finds that sooner than an equal one."""
+    class Recorder(dict):
+        def __getitem__(self, key):
+            found.append(any(key is other for other in self))
+            return dict.__getitem__(self, key)
+
+    if not dense:
+        monkeypatch.setattr(direct, 'DENSE_STATES', 0)
+        monkeypatch.setattr(targets, 'DENSE_STATES', 0)
+    cases = (Chain.complete(states, states[0]),
+             Chain({s: list({s, states[0]}) for s in states}, states[0]))
+    for chain in cases:
+        found = []
+        mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=Random(1))
+        step = mechanism.step
+        mechanism.privatize([*chain.states, None])
+        cell = dict(zip(step.__code__.co_freevars, step.__closure__))['index']
+        cell.cell_contents = Recorder(cell.cell_contents)
+        for symbol in (*chain.states, None) * 5:
+            step(symbol)
+        assert found == [False] * 5 * (len(states) + 1)
+        with pytest.raises(UnknownSymbolError):
+            step('???')
 
 
 @pytest.mark.parametrize('epsilon', [0.5, 2.0])

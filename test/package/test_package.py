@@ -29,7 +29,8 @@ KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'shapely': 'python3-
 #: Imported module → what pip installs, by an extra: no package of Ubuntu has it. With ROS,
 #: rosbag2_py reads recordings; archives and clusters need pip. (selenium: one test, of a page.)
 EXTRAS = {'rosbags': 'rosbags', 'mcap': 'mcap', 'zstandard': 'zstandard', 'lz4': 'lz4',
-          'pyarrow': 'pyarrow', 'distributed': 'dask[distributed]', 'ray': 'ray',
+          'pyarrow': 'pyarrow', 'distributed': 'dask[distributed]',
+          'dask': 'dask[distributed]', 'psutil': 'dask[distributed]', 'ray': 'ray',
           'pyspark': 'pyspark', 'cyclonedds': 'cyclonedds', 'selenium': 'selenium'}
 
 #: Imported where a ROS 2 has it: the node does without.

@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 import random
+import resource
 import shutil
 import signal
 
@@ -21,7 +22,7 @@ pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
 from symdp_ros.release import mechanisms, outbox, transaction  # noqa: E402, I100
-from symdp_ros.release.archives import archive, file as archive_file  # noqa: E402
+from symdp_ros.release.archives import archive, dataset, file as archive_file  # noqa: E402
 from symdp_ros.release.archives.file import Archive, Columns  # noqa: E402
 
 WALKS = [('r1', 'abbcc'), ('r2', 'a'), ('r3', 'xyzab'), ('r4', 'ccaab')]
@@ -502,6 +503,39 @@ def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(walks, m
     assert walks.release().kind == 'already released' and walks.spent() == 1
     assert elsewhere.read_bytes() == walks.output.read_bytes()
     walks.check()
+
+
+@pytest.mark.parametrize('gibibytes', [0.3, 2, 16, 1000])
+def test_all_readers_together_have_one_bound(walks, gibibytes, monkeypatch):
+    """Half of the memory there is, however many files are read at once; one reader always may."""
+    most, least = int(gibibytes * 2**30) // 2, 512 << 20
+    monkeypatch.setattr(archive_file.child, 'available', lambda: 2 * most)
+    archive_file.end_readers()
+    archive_file.readers.cache_clear()
+    try:
+        folder = walks.base / 'many'
+        folder.mkdir()
+        for i in range(20):
+            walks.archive([(f'{i}', 'abb')], path=folder / f'{i:02d}.parquet')
+        dataset.Dataset(folder, Columns()).survey(False)
+        processes = [reader._process.pid for reader in archive_file._IDLE]
+        limits = []
+        for pid in processes:
+            status = dict(line.split(':', 1) for line in Path(
+                f'/proc/{pid}/status').read_text().splitlines())
+            limits.append(resource.prlimit(pid, resource.RLIMIT_AS)[0]
+                          - (int(status['VmPeak'].split()[0]) << 10))
+        assert 1 <= len(processes) <= (os.cpu_count() or 1) + 4
+        assert sum(limits) <= max(most, least) and max(limits) <= 4 << 30
+        assert min(limits) > least // 2
+    finally:
+        archive_file.end_readers()
+        archive_file.readers.cache_clear()
+
+
+def test_the_memory_there_is():
+    found = archive_file.child.available()
+    assert 0 < found < os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
 
 
 def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):

@@ -17,6 +17,7 @@ import sys
 import threading
 
 from forked_children import fork_children
+import psutil
 import pytest
 from scipy.stats import chi2
 from symdp_ros import Chain, LogError, OfflineMechanism, Privacy
@@ -73,6 +74,37 @@ def engine(request):
 @pytest.fixture(autouse=True)
 def small_tasks(walks):
     walks.sizes = {'task_rows': 200}
+
+
+def ports():
+    """Return the ports at which this process and its children listen."""
+    here = psutil.Process()
+    return {(c.laddr.ip, c.laddr.port) for process in [here, *here.children(recursive=True)]
+            for c in getattr(process, 'net_connections', getattr(process, 'connections', None))()
+            if c.status == psutil.CONN_LISTEN}
+
+
+# What another user of the machine can do: send a scheduler work that says as whom it ran.
+STRANGER = """
+import logging, os, sys
+from distributed import Client
+logging.disable()
+if os.getuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+for port in sys.argv[1:]:
+    try:
+        with Client(f'tcp://127.0.0.1:{port}', timeout=3, set_as_default=False) as client:
+            print('ran as', client.submit(os.getuid).result(timeout=10))
+    except Exception:
+        pass
+"""
+
+
+def stranger(found):
+    """Return what a process of another user, if this one is root's, could run at some ports."""
+    return subprocess.run([sys.executable, '-c', STRANGER, *(str(port) for _, port in found)],
+                          cwd='/', capture_output=True, text=True, timeout=120).stdout
 
 
 def lengths(routes):
@@ -175,19 +207,90 @@ def test_errors_of_workers_carry_no_symbol(walks, scheduler):
     assert walks.spent() == 0 and walks.visible() == []
 
 
+def test_other_users_can_send_no_work_to_what_is_started_here(walks):
+    """Dask's own scheduler on one machine runs what anybody sends to its port."""
+    with distributed.LocalCluster(n_workers=1, host='127.0.0.1', processes=False,
+                                  protocol='tcp', dashboard_address=None) as open_to_all:
+        port = int(open_to_all.scheduler_address.rpartition(':')[2])
+        assert stranger([('127.0.0.1', port)]) == f'ran as {os.getuid()}\n'
+    before, opened = ports(), set()
+    walks.archive(walks.words(400), group=100)
+    outcome = walks.release(engine='dask', on_rows=lambda *_: opened.update(ports() - before))
+    assert outcome.kind == 'released' and walks.output.is_dir(), outcome.reason
+    assert stranger(opened) == '' and not opened
+
+
+def test_ray_is_not_started_here(walks):
+    """Its ports on all interfaces, and its folder, are open to every user."""
+    ray = pytest.importorskip('ray', reason='the extra ray is not installed')
+    if ray.is_initialized():
+        pytest.skip('another test has started it')
+    before = ports()
+    walks.archive(walks.words(10))
+    outcome = walks.release(engine='ray')
+    assert outcome.kind == 'failed' and 'ray needs --scheduler' in outcome.reason
+    assert ports() == before
+
+
+def test_spark_on_this_machine_asks_who_connects(walks):
+    sql = pytest.importorskip('pyspark.sql', reason='the extra spark is not installed')
+    if sql.SparkSession.getActiveSession() is not None:
+        pytest.skip('another test has a session')
+    walks.archive(walks.words(100), group=100)
+    for address in ('', 'local[2]'):
+        before, opened, asks = ports(), set(), set()
+
+        def look(*_):
+            opened.update(ports() - before)
+            context = sql.SparkSession.getActiveSession().sparkContext
+            asks.add(context.getConf().get('spark.authenticate'))
+
+        outcome = walks.release(engine='spark', scheduler=address, on_rows=look, ledger=False,
+                                output=walks.output.with_name(f'{address}.parquet'))
+        assert outcome.kind == 'released', outcome.reason
+        assert asks == {'true'} and opened
+        assert {host for host, _ in opened} <= {'127.0.0.1', '::ffff:127.0.0.1'}
+        assert stranger(opened) == ''
+
+
+def test_a_scheduler_with_tls(walks, tmp_path):
+    """Its certificates are those of Dask's configuration."""
+    import dask
+
+    security = distributed.Security.temporary()
+    with distributed.LocalCluster(n_workers=1, host='127.0.0.1', processes=False,
+                                  protocol='tls', security=security,
+                                  dashboard_address=None) as closed:
+        address = closed.scheduler_address
+        assert address.startswith('tls://')
+        walks.archive(walks.words(50), group=100)
+        (tmp_path / 'ca.pem').write_text(security.tls_ca_file)
+        (tmp_path / 'key.pem').write_text(security.tls_client_cert + security.tls_client_key)
+        with dask.config.set({'distributed.comm.require-encryption': True,
+                              'distributed.comm.tls.ca-file': str(tmp_path / 'ca.pem'),
+                              'distributed.comm.tls.client.cert': str(tmp_path / 'key.pem'),
+                              'distributed.comm.tls.client.key': str(tmp_path / 'key.pem')}):
+            outcome = walks.release(engine='dask', scheduler=address)
+            assert outcome.kind == 'released', outcome.reason
+        assert stranger([('', int(address.rpartition(':')[2]))]) == ''
+    walks.check()
+
+
 def test_an_engine_that_cannot_be_used(walks, monkeypatch):
     walks.archive(walks.words(10))
     monkeypatch.setattr(engines, '_PATIENCE', 0.5)
     for engine, address, text in (
             ('dask', 'tcp://127.0.0.1:1', 'does not answer'), ('dask', 'x://x', 'no address'),
-            ('dask', 'tcp://127.0.0.1', 'tcp://HOST:PORT'), ('ray', 'here', 'HOST:PORT'),
-            ('spark', 'here', 'spark://HOST:PORT'),
+            ('dask', 'tcp://127.0.0.1', 'tls://HOST:PORT'), ('ray', 'here', 'HOST:PORT'),
+            ('spark', 'here', 'spark://HOST:PORT'), ('spark', 'local-cluster[1,1,9]', 'local[N]'),
             ('local', 'tcp://127.0.0.1:1', '--engine dask')):
         outcome = walks.release(engine=engine, scheduler=address)
         assert outcome.kind == 'failed' and text in outcome.reason, outcome.reason
-    for engine, package in (('dask', 'distributed'), ('ray', 'ray'), ('spark', 'pyspark.sql')):
+    for engine, package, address in (('dask', 'distributed', 'tcp://127.0.0.1:1'),
+                                     ('ray', 'ray', ''), ('spark', 'pyspark.sql', '')):
         monkeypatch.setitem(sys.modules, package, None)
-        assert f'with its extra {engine}' in walks.release(engine=engine).reason
+        outcome = walks.release(engine=engine, scheduler=address)
+        assert f'with its extra {engine}' in outcome.reason
     assert walks.spent() == 0 and walks.visible() == []
 
 

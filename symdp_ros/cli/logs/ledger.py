@@ -4,6 +4,7 @@
 import csv
 import json
 from pathlib import Path
+import re
 import sys
 
 from symdp_ros.cli.arguments import add_arguments
@@ -311,9 +312,22 @@ def _export(rows, form):
         writer = csv.DictWriter(sys.stdout, rows[0])
         writer.writeheader()
         for row in rows:
-            writer.writerow({name: ' '.join(value) if isinstance(value, list) else
-                             json.dumps(value) if isinstance(value, dict) else value
-                             for name, value in row.items()})
+            writer.writerow({name: _cell(value) for name, value in row.items()})
+
+
+def _cell(value):
+    """
+    Return a value as spreadsheets show it: what begins with = + - or @ is a formula to them.
+
+    They take a ' before it for "this is text".
+    """
+    if isinstance(value, dict):
+        return json.dumps(value)
+    if isinstance(value, list):
+        value = ' '.join(value)
+    is_formula = (isinstance(value, str) and not re.fullmatch(r'-?[\d./]+', value)
+                  and value.lstrip().startswith(tuple('=+-@＝＋－＠')))
+    return f"'{value}" if is_formula else value
 
 
 def _file_problems(files):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One word whose draws are published: what is drawn depends on s_t and o_{t−1} alone."""
 from collections.abc import Callable
+from secrets import token_hex
 from typing import Any, NoReturn, TypeAlias
 
 from symdp_ros.core.annotations import Floats, RandomBits
@@ -82,15 +83,19 @@ def _stepper(
     A step does the same for every symbol, and whether or not it takes the target: it draws a row
     uniformly, puts it into place 0, looks up that of the target, and takes one of the two. Both
     are touched either way: of many rows, one that was not used lately is slow to reach.
+
+    Symbols are looked up as new strings. Of one character Python keeps one object, which a dict
+    finds sooner than an equal one, and whose hash it has: that would tell '0' from '33'.
     """
     # Copies: were a label the caller's own object, its type would show that, and its time too.
     rows: dict[str, list[Any]] = {state: [''.join(list(state))] for state in chain.states}
     all_rows = None if chain.stores_edges else [None, *rows.values()]
-    index: dict[str | None, int] = {None: len(chain)}
-    index.update(chain.state_index)
-    if all_rows:  # the place of the target itself
-        index = {None: 0}
-        index.update((state, place) for place, state in enumerate(rows, 1))
+    position_of = chain.state_index
+    # Of a symbol and '.': its position, or, where all follow all, the place of the target itself.
+    index = {f'{state}.': position + (all_rows is not None)
+             for state, position in position_of.items()}
+    unknown = token_hex(8)  # equal to no label
+    index[f'{unknown}.'] = 0 if all_rows else len(chain)
     draws: dict[int, RandomIntegers] = {}  # for each number of successors
     made: list[list[Any]] = []
     row: list[Any] = []
@@ -101,7 +106,7 @@ def _stepper(
 
         :raises UnknownSymbolError: that is the symbol.
         """
-        if symbol not in index:
+        if symbol is not None and (not isinstance(symbol, str) or symbol not in position_of):
             raise UnknownSymbolError
         if len(row) == 1:
             make(row)
@@ -118,9 +123,9 @@ def _stepper(
                     del other[1:]
                 made.clear()
             made.append(row)
-            places = targets.row(index[state])
+            places = targets.row(position_of[state])
         elif not all_rows:
-            successors = [index[successor] for successor in chain.successors(state)]
+            successors = [position_of[successor] for successor in chain.successors(state)]
             places = (feasible_row(successors, len(chain)) if len(chain) <= DENSE_STATES
                       else {position: place for place, position in enumerate(successors, 1)})
         count = len(choices) - 1
@@ -132,41 +137,44 @@ def _stepper(
     # Three times the same step, as a call from one to another would double the time. The last line
     # is written in the form whose time depends least on the symbol.
 
-    def step_to_any(symbol: str | None) -> Any:
+    def step_to_any(symbol: Any) -> Any:
         nonlocal row
         try:
             _, pop, choices, _ = row
             number, hit = pop()
             choices[0] = choices[number]
-            row = (choices[0], choices[index[symbol]])[hit]
+            place = index[(symbol, unknown)[symbol is None] + '.']
+            row = (choices[0], choices[place])[hit]
             return row[0]
-        except (IndexError, KeyError, ValueError):
+        except (IndexError, KeyError, TypeError, ValueError):
             pass
         make_ready(symbol)
         return step_to_any(symbol)
 
-    def step_to_target(symbol: str | None) -> Any:
+    def step_to_target(symbol: Any) -> Any:
         nonlocal row
         try:
             _, pop, choices, places = row
             number, hit = pop()
             choices[0] = choices[number]
-            row = (choices[0], choices[places[index[symbol]]])[hit]
+            place = places[index[(symbol, unknown)[symbol is None] + '.']]
+            row = (choices[0], choices[place])[hit]
             return row[0]
-        except (IndexError, KeyError, ValueError):
+        except (IndexError, KeyError, TypeError, ValueError):
             pass
         make_ready(symbol)
         return step_to_target(symbol)
 
-    def step_to_feasible(symbol: str | None) -> Any:
+    def step_to_feasible(symbol: Any) -> Any:
         nonlocal row
         try:
             _, pop, choices, places = row
             number, hit = pop()
             choices[0] = choices[number]
-            row = (choices[0], choices[places.get(index[symbol], 0)])[hit]
+            place = places.get(index[(symbol, unknown)[symbol is None] + '.'], 0)
+            row = (choices[0], choices[place])[hit]
             return row[0]
-        except (IndexError, KeyError, ValueError):
+        except (IndexError, KeyError, TypeError, ValueError):
             pass
         make_ready(symbol)
         return step_to_feasible(symbol)

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import Ints
 from symdp_ros.errors import LogError, printable
-from symdp_ros.release.archives.file import Archive, check_unchanged, Columns, Sizes, Survey
+from symdp_ros.release.archives.file import (Archive, check_unchanged, Columns, readers, Sizes,
+                                             Survey)
 from symdp_ros.release.archives.places import is_directory, Place, Remote, Stamp
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 
@@ -111,7 +112,7 @@ class Dataset:
             where = f'{printable(name)}: ' if name else ''
             raise LogError(f'{where}{problem}', path=str(self.path))
 
-        with ThreadPoolExecutor() as pool:
+        with ThreadPoolExecutor(readers()[0]) as pool:
             return list(pool.map(named, names))
 
     def _in_each(self, work: Callable[[Archive], _Result]) -> list[_Result]:

@@ -7,6 +7,10 @@ An engine sees the paths of files, ranges of rows, settings and the path of a ke
 name of a file, its size and how many rows it has: never a row, and never the key, whatever it
 logs. Workers and this process see the same files under the same paths, run as the same user, and
 have this package. Retries are the engine's own: all attempts at a task give the same bits.
+
+No engine is started here that other users of the machine could send work to. Dask and Ray, started
+on one machine, run what anyone sends to their ports there: without a scheduler, Dask's work is
+done on threads, and Ray is refused. Spark authenticates whoever connects.
 """
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +23,7 @@ import sys
 from typing import Any, TypeAlias, TypeVar
 
 from symdp_ros.errors import ConfigurationError, SymdpError
+from symdp_ros.release.archives.file import readers
 
 #: What is mapped, over what, and the address of a scheduler: results, as they come.
 Engine: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any], str], Iterator[Any]]
@@ -35,7 +40,7 @@ def run(name: str, work: Callable[[Any], Any], tasks: Sequence[Any],
     Yield what the work returns for each task, in any order.
 
     :param name: of `ENGINES`.
-    :param address: of the engine's scheduler; '': one is started on this machine.
+    :param address: of the engine's scheduler; '': it is done on this machine, except with Ray.
     :raises ConfigurationError: it does not answer, has no worker, or is not installed; it gave up.
     :raises SymdpError, OSError: what the work raises.
     """
@@ -77,7 +82,7 @@ def _local(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> It
     if address:
         raise ConfigurationError('a scheduler is for --engine dask, ray or spark',
                                  setting='scheduler')
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, len(tasks))) as pool:
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, readers()[0], len(tasks))) as pool:
         futures = [pool.submit(work, task) for task in tasks]
         try:
             for future in as_completed(futures):
@@ -89,12 +94,13 @@ def _local(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> It
 
 
 def _dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iterator[Any]:
-    with _starting('dask', address, r'tcp://\S+:\d+', 'tcp://HOST:PORT'):
-        from distributed import as_completed as completed, Client, LocalCluster
+    if not address:
+        yield from _local(work, tasks, '')
+        return
+    with _starting('dask', address, r'(tcp|tls)://\S+:\d+', 'tcp://HOST:PORT or tls://HOST:PORT'):
+        from distributed import as_completed as completed, Client
 
-        cluster: Any = address or LocalCluster(host='127.0.0.1', dashboard_address=None,
-                                               threads_per_worker=1)
-        client = Client(cluster, timeout=_PATIENCE, set_as_default=False)
+        client = Client(address, timeout=_PATIENCE, set_as_default=False)
     try:
         with _starting('dask', address):
             client.wait_for_workers(1, timeout=_PATIENCE)
@@ -110,8 +116,6 @@ def _dask(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Ite
                 client.cancel(futures)
     finally:
         client.close()
-        if not address:
-            cluster.close()
 
 
 def _ray(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iterator[Any]:
@@ -119,9 +123,12 @@ def _ray(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iter
         import ray
 
         own = not ray.is_initialized()
-        if own:
-            ray.init(address or 'local', include_dashboard=False, log_to_driver=False,
-                     configure_logging=False)
+        if own and address:
+            ray.init(address, log_to_driver=False, configure_logging=False)
+    if own and not address:
+        raise ConfigurationError(
+            'ray needs --scheduler: started on this machine, it would run what any user of it '
+            'sends; --engine local works on all processors of this machine', setting='scheduler')
     try:
         remote: Any = ray.remote(max_retries=_RETRIES)(lambda task: work(task))
         waiting = [remote.remote(task) for task in tasks]
@@ -134,18 +141,20 @@ def _ray(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iter
 
 
 def _spark(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iterator[Any]:
-    with _starting('spark', address, r'(spark|k8s)://\S+|yarn|local\S*',
+    with _starting('spark', address, r'(spark|k8s)://\S+|yarn|local(\[\S+\])?',
                    'spark://HOST:PORT, yarn or local[N]'):
         from pyspark.sql import SparkSession
 
         own = SparkSession.getActiveSession() is None
-        builder = SparkSession.builder.appName('symdp release').config('spark.ui.enabled', 'false')
-        here: dict[str, Any] = {'spark.driver.bindAddress': '127.0.0.1',
-                                'spark.driver.host': '127.0.0.1'}
-        if not address:
+        builder = SparkSession.builder.master(address or f'local[*,{_RETRIES + 1}]').config(
+            map={'spark.app.name': 'symdp release', 'spark.ui.enabled': 'false'})
+        if not address or address.startswith('local'):
+            # Who connects to its ports needs a secret, which Spark draws and tells no other user.
+            builder = builder.config(map={
+                'spark.authenticate': 'true', 'spark.driver.bindAddress': '127.0.0.1',
+                'spark.driver.host': '127.0.0.1'})
             os.environ.setdefault('PYSPARK_PYTHON', sys.executable)
-        spark = (builder.master(address) if address else builder.master(
-            f'local[*,{_RETRIES + 1}]').config(map=here)).getOrCreate()
+        spark = builder.getOrCreate()
     try:
         yield from spark.sparkContext.parallelize(tasks, len(tasks)).map(work).collect()
     finally:

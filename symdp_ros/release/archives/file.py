@@ -19,6 +19,7 @@ abort. No row becomes a Python object.
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 import marshal
 import os
 from pathlib import Path
@@ -37,7 +38,9 @@ from symdp_ros.release.archives.reading import Columns, parquet, Sizes, Survey
 from symdp_ros.release.inspection import Moves
 
 __all__ = ['Archive', 'Chunk', 'Columns', 'Sizes', 'Survey', 'check_unchanged', 'chunk_of',
-           'end_readers', 'parquet', 'write']
+           'end_readers', 'parquet', 'readers', 'write']
+
+_MOST_MEMORY, _LEAST_MEMORY = 4 << 30, 512 << 20  # bytes that each reader may take
 
 
 @dataclass(frozen=True, repr=False)
@@ -270,12 +273,25 @@ def chunk_of(batch: Any, columns: Columns, position_of: Mapping[str, int],
                  reading.kept_of(batch, columns, schema) if columns.keep else None), schema
 
 
+@cache
+def readers() -> tuple[int, int]:
+    """
+    Return how many files may be read at once, and how many bytes of memory may be taken for each.
+
+    All of them together may take half of what was available at first, or what one needs.
+    """
+    half = child.available() // 2
+    count = max(min((os.cpu_count() or 1) + 4, half // _LEAST_MEMORY), 1)
+    return count, max(min(half // count, _MOST_MEMORY), _LEAST_MEMORY)
+
+
 class _Reader:
     """A process that reads files, one after another."""
 
     def __init__(self) -> None:
         self._process = child.start(reading.serve)
         self._stdin, self._stdout = child.pipes(self._process)
+        pickle.dump(readers()[1], self._stdin)
 
     def send(self, request: tuple[Any, ...]) -> None:
         """Send a request."""

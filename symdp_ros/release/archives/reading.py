@@ -22,7 +22,6 @@ from symdp_ros.files import child
 from symdp_ros.release.archives.places import Place, Remote
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 
-_MEMORY = 4 << 30  # bytes that the process may take beyond its libraries
 _MOST_VALUES = 100_000  # different unknown ones that are counted by name
 _REQUEST = 8 << 20  # bytes
 _TEXTS = 'string large_string string_view'
@@ -120,13 +119,14 @@ def serve(source: BinaryIO, target: BinaryIO) -> None:
     """
     Answer requests until there are no more, or one fails: the work of the child.
 
-    :param source: requests (kind, arguments), pickled: 'open' with the arguments of `_File`, and
-        then names of its methods.
+    :param source: how many bytes of memory this process may take beyond its libraries; then
+        requests (kind, arguments): 'open' with the arguments of `_File`, and names of its methods.
+        All are pickled.
     :param target: for the answers to each, (problem or None, parts), marshalled: what comes from
         here is no code. The last one has no parts.
     """
     parquet()
-    child.limit_memory(_MEMORY)
+    child.limit_memory(pickle.load(source))
     problem, file = None, None
     while problem is None:
         target.flush()
