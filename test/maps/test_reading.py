@@ -73,14 +73,14 @@ def test_graph_and_level_are_for_buildings(tmp_path, name, choice):
 
 
 @pytest.mark.parametrize('name, content, text', [
-    ('map.yaml', 'crowd_sim: {}\n', 'the file is none of these: an Open-RMF building'),
+    ('map.yaml', 'crowd_sim: {}\n', 'an Open-RMF building map (levels)'),
     ('map.yaml', 'crowd_sim: {}\n', 'a chain file (initial_state and transitions)'),
     ('map.yaml', '- name: a\n', 'the file is none of these: '),
     ('map.yaml', 'dock\n', 'the file is none of these: '),
     ('map.yaml', 'image: a.pgm\nresolution: 0.05\norigin: [0, 0, 0]\n', 'the picture of a map'),
     ('map.yaml', '{[a]: b, levels: 1, name: c}', 'a key of the building must be a name'),
     ('map.yaml', '', 'it is empty'),
-    ('map.txt', '', 'unknown kind of file'),
+    ('map.txt', '', 'it is empty'),
     ('map.graph', None, 'cannot be read'),
 ])
 def test_what_is_no_map(tmp_path, name, content, text):
