@@ -3,8 +3,8 @@
 """
 Logs as CSV (RFC 4180): a header with the columns `stamp` and `symbol`, and others.
 
-Fields may also be separated by `;` or tabs, and spaces may follow the separators: the header tells.
-Stamps are those of `words.stamps.from_column`.
+Fields may also be separated by `;` or tabs, and spaces may follow the separators: the header
+tells. Stamps are those of `words.stamps.from_column`.
 
 The last line needs its line end: a file that was cut off, or is being written, could otherwise
 end with half a symbol. (A file that was cut off after a whole line looks complete.)

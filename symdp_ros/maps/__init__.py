@@ -90,7 +90,7 @@ def _recognised(text: str, path: FilePath) -> tuple[MapFormat, Any]:
         if kind.content == 'text' and (suffix in kind.suffixes or kind.recognises(text)):
             return kind, text
     named_json = any(suffix in kind.suffixes for kind in FORMATS if kind.content == 'json')
-    document = _json(text, path, named_json) if named_json or text.lstrip()[:1] in '{[' else None
+    document = _json(text, path, named_json) if text.lstrip()[:1] in '{[' else None
     for kind in FORMATS:
         if kind.content == 'json' and document is not None and kind.recognises(document):
             return kind, document
@@ -125,6 +125,6 @@ def _json(text: str, path: FilePath, must_be: bool) -> Any:
             raise
         problem = ChainError('the file is nested too deeply, or has a number that is too long',
                              path=path)
-    if must_be and not by_text(text):
+    if must_be:
         raise problem
     return None

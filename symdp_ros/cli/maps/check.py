@@ -19,8 +19,8 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.maps.regions import polygons_of, read_places, read_regions
 from symdp_ros.options import (ADJACENCY, CHAIN, CHAIN_FILE, CHECKED_EPSILON, CHECKED_TOPIC,
-                               DOMAIN, FIELD, LISTENED, MAP_FIGURE, NO_REGION, PROTECT, REGIONS, STATES, STAY,
-                               SYMBOL_MAP, WHERE, ZONES_FILE)
+                               DOMAIN, FIELD, LISTENED, MAP_FIGURE, NO_REGION, PROTECT, REGIONS,
+                               STATES, STAY, SYMBOL_MAP, WHERE, ZONES_FILE)
 from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.visit_rule import settled
 
@@ -29,8 +29,8 @@ def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
         'check', help='check a map: can it be used as a chain?',
-        description='Says what kind of map the file is, and prints states, moves, dead ends, reachability and period of a map, and how '
-                    'the polygons of a regions file fit it. Exit status 1 if the file cannot be '
+        description='Says what kind of map it is, and prints states, moves, dead ends, '
+                    'reachability and period of a map, and how the polygons of a regions file fit it. Exit status 1 if the file cannot be '
                     'used as a chain, the polygons cannot be used with it, or a message of '
                     '--topic names no state.')
     add_chain_arguments(parser)
