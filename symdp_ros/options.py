@@ -264,9 +264,9 @@ TOPIC = Option('topic', str, 'region', 'the topic with the region, in recordings
 STAMP_KEY = Option('stamp_key', str, 'stamp',
                    'CSV column or JSON key of the time. An archive may have such a column: then '
                    'ε is charged for each of the most routes that show one moment', unit='name')
-STAMP_UNIT = Option('stamp_unit', str, '', 'unit of stamps that are numbers in CSV and JSON Lines; '
-                    'if not set: seconds, or what leaves no doubt in dates of today',
-                    choices=('s', 'ms', 'us', 'ns'))
+STAMP_UNIT = Option('stamp_unit', str, '',
+                    'unit of stamps that are numbers in CSV and JSON Lines; if not set: seconds, '
+                    'or the one in which all are dates of 1990 to 2100', choices=('s', 'ms', 'us', 'ns'))
 SYMBOL_KEY = Option('symbol_key', str, 'symbol',
                     'column or JSON key of the region; a value that is no state is an unknown '
                     'region', unit='name')
@@ -459,7 +459,8 @@ PARAMETERS = {
     'log_release': (
         *CHAIN, *PRIVACY, ZONES_FILE, *LOG_MECHANISM, *MESSAGES, UNKNOWN_SYMBOL,
         NODE_ALLOW_UNKNOWN, LOG_DIR, RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET,
-        ACCOUNTING, DELTA, TOPIC, STAMP_KEY, STAMP_UNIT, SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY,
+        ACCOUNTING, DELTA, TOPIC, STAMP_KEY, STAMP_UNIT, SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP,
+        KEEP_ANYWAY,
         COARSE_STAMPS, AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
     'fleet': (FLEET, PARAMETER_SERVICES),

@@ -95,7 +95,8 @@ def _times(numbered: Sequence[tuple[int, str]]) -> list[int]:
         if sign:
             ahead = timedelta(hours=int(hours), minutes=int(minutes))
             since -= ahead if sign == '+' else -ahead
-        stamp = (since.days * 86_400 + since.seconds) * 10**9 + int((rest or '0')[:9].ljust(9, '0'))
+        fraction = int((rest or '0')[:9].ljust(9, '0'))
+        stamp = (since.days * 86_400 + since.seconds) * 10**9 + fraction
         if abs(stamp) > LARGEST:
             raise LogError('a stamp is too far from 1970', line=line)
         found.append(stamp)
@@ -108,7 +109,8 @@ def from_text(number: str, digits: int = 9) -> int | None:
 
     :param digits: a unit is 10^digits nanoseconds.
     """
-    if digits == 9 and (plain := _PLAIN.fullmatch(number)):  # nearly all; several times faster than Decimal
+    # Nearly all; several times faster than Decimal.
+    if digits == 9 and (plain := _PLAIN.fullmatch(number)):
         whole, rest = plain.groups('')
         stamp = int(whole + rest.ljust(9, '0'))
         return stamp if stamp <= LARGEST else None

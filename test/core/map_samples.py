@@ -33,7 +33,8 @@ def lif(*layouts):
 
 def building(text, lanes='[[0, 1, {bidirectional: [4, true]}]]', more=''):
     return (f'{text}\nlevels:\n  L1:\n    measurements: [[0, 1, {{distance: [3, 5.0]}}]]\n'
-            f'    vertices: [[0, 0, 0, a], [100, 0, 0, b]]\n    lanes: {lanes}\n{more}name: house\n')
+            f'    vertices: [[0, 0, 0, a], [100, 0, 0, b]]\n    lanes: {lanes}\n'
+            f'{more}name: house\n')
 
 
 LEVEL = ('  L2:\n    {}vertices: [[50, 0, 0, c], [150, 0, 0, d]]\n'
@@ -41,12 +42,12 @@ LEVEL = ('  L2:\n    {}vertices: [[50, 0, 0, c], [150, 0, 0, d]]\n'
 FIDUCIALS = 'fiducials: [[{}, 0, p], [{}, 0, q]]'
 BUILDING = building('coordinate_system: reference_image')
 
-NODES = '''\
+NODES = """\
 - meta: {map: m}
   node: {name: a, edges: [{node: b}], pose: {position: {x: 0, y: 0}}}
 - meta: {map: m}
   node: {name: b, edges: [{node: a}], pose: {position: {x: 5, y: 0}}}
-'''
+"""
 TMAP2 = f'nodes:\n{NODES}pointset: p\n'
 
 

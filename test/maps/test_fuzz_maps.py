@@ -134,8 +134,8 @@ def navigation_graph(random):
     if not graph:
         return navigation_graph(random)
     names = list(dict.fromkeys([*graph, *(target for row in graph.values() for target in row)]))
-    vertices = ', '.join(f'[{random.randint(0, 99)}, {random.random()!r}, {{name: {quoted(name)}}}]'
-                         for name in names)
+    vertices = ', '.join(f'[{random.randint(0, 99)}, {random.random()!r}, '
+                         f'{{name: {quoted(name)}}}]' for name in names)
     lanes = ', '.join(f'[{names.index(start)}, {names.index(end)}, {{}}]'
                       for start, row in graph.items() for end in row)
     return ('.yaml', f'levels: {{L1: {{vertices: [{vertices}], lanes: [{lanes}]}}}}\n',

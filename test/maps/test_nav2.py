@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nav2 route graphs as its own tools write them; layouts of VDMA; navigation graphs of Open-RMF."""
+"""Nav2 graphs as its tools write them; layouts of VDMA; navigation graphs; what is no map."""
 import json
 from pathlib import Path
 

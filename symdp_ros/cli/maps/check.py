@@ -30,9 +30,9 @@ def add_parser(commands) -> None:
     parser = commands.add_parser(
         'check', help='check a map: can it be used as a chain?',
         description='Says what kind of map it is, and prints states, moves, dead ends, '
-                    'reachability and period of a map, and how the polygons of a regions file fit it. Exit status 1 if the file cannot be '
-                    'used as a chain, the polygons cannot be used with it, or a message of '
-                    '--topic names no state.')
+                    'reachability and period of a map, and how the polygons of a regions file fit '
+                    'it. Exit status 1 if the file cannot be used as a chain, the polygons cannot '
+                    'be used with it, or a message of --topic names no state.')
     add_chain_arguments(parser)
     add_arguments(parser, [STATES, MAP_FIGURE, REGIONS])
     add_arguments(parser.add_argument_group('zones'),

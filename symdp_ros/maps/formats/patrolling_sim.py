@@ -7,7 +7,8 @@ Words and numbers with white space between them: the number of vertices, width, 
 resolution (metres per pixel) of the image, and, in newer files, the offset of its corner (x and y,
 metres); then for each vertex its id (0, 1, …), x, y (pixels, y upwards), in 3dpatrolling also z,
 and the degree, and for each edge the neighbour, the compass direction and the cost. Edges are read
-as they are listed, one way. Heights are not kept. States are the ids as strings. A graph names no initial state.
+as they are listed, one way. Heights are not kept. States are the ids as strings. A graph names no
+initial state.
 """
 from __future__ import annotations
 

@@ -148,8 +148,8 @@ def _with_positions(graph: TransitionGraph, reader: '_BuildingReader', top: dict
             positions={state: (frames[graph.levels[state]] or Similarity()).of((x, -y))
                        for state, (x, y) in graph.positions.items()},
             unaligned='' if not adrift else (
-                f'nobody knows where {floors_text(adrift)} lies: it shares fewer than two fiducials '
-                'with the reference level'))
+                f'nobody knows where {floors_text(adrift)} lies: it shares fewer than two '
+                'fiducials with the reference level'))
     if system == 'cartesian_meters':
         return replace(graph, about=('Open-RMF building map', floors_text(floors), 'metres'))
     if system == 'wgs84':
@@ -203,10 +203,9 @@ def _frames_of_drawings(reader: '_BuildingReader', top: dict[str, yaml.Node],
             raise reader.error(levels[floor], f'level {floor}: {error}') from None
     moved = any(frame is not None for floor, frame in frames.items() if floor != reference)
     adrift = any(frame is None for frame in frames.values())
-    return frames, [
-        floors_text(floors) + (' aligned by fiducials' if moved and not adrift else
-                            ', not all aligned' if adrift else ''),
-        'metres' if measured is not None else 'pixels taken for metres: no measurements']
+    how = ', not all aligned' if adrift else ' aligned by fiducials' if moved else ''
+    return frames, [floors_text(floors) + how, 'metres' if measured is not None else
+                    'pixels taken for metres: no measurements']
 
 
 def floors_text(floors: list[str]) -> str:
@@ -277,18 +276,18 @@ class _BuildingReader(YamlReader):
         what = f'vertex {index} of {level}'
         items = self.items(node, what, 4)
         lift = self._parameter(self._parameters(items[4:], what), 'lift_cabin', _STRING)
-        return Vertex(level, index,
-                       '' if self.is_empty(items[3]) else self.text(items[3], f'name of {what}'),
-                       '' if self.is_empty(lift) else self.text(lift, f'the lift of {what}'),
-                       self.number(items[0], f'x of {what}'),
-                       self.number(items[1], f'y of {what}'), node)
+        return Vertex(
+            level, index,
+            '' if self.is_empty(items[3]) else self.text(items[3], f'name of {what}'),
+            '' if self.is_empty(lift) else self.text(lift, f'the lift of {what}'),
+            self.number(items[0], f'x of {what}'), self.number(items[1], f'y of {what}'), node)
 
     def _lane(self, node: yaml.Node, vertices: list[Vertex], level: str) -> Lane:
         start, end, parameters = self._edge(node, vertices, f'a lane of {level}')
         graph = self._parameter(parameters, 'graph_idx', _INTEGER)
         both = self._parameter(parameters, 'bidirectional', _BOOLEAN)
         return Lane(start, end, 0 if graph is None else self.integer(graph, 'graph_idx'),
-                     both is not None and self.boolean(both, 'bidirectional'))
+                    both is not None and self.boolean(both, 'bidirectional'))
 
     def _edge(self, node: yaml.Node, vertices: list[Vertex],
               what: str) -> tuple[Vertex, Vertex, dict[str, yaml.Node]]:

@@ -5,8 +5,8 @@ Open-RMF navigation graphs (`nav_graphs/0.yaml`), which fleet adapters load.
 
 building_map_generator makes one of each graph of a building map. A vertex is [x, y, {name: …,
 lift: …}] in metres, in the frame of the building; a lane [start, end, {…}] is one-way unless it
-says `is_bidirectional`. Vertices in one lift on several floors lead to each other. States are named
-as those of building maps (`rmf`).
+says `is_bidirectional`. Vertices in one lift on several floors lead to each other. States are
+named as those of building maps (`rmf`).
 """
 from dataclasses import replace
 from typing import Any
