@@ -266,7 +266,8 @@ STAMP_KEY = Option('stamp_key', str, 'stamp',
                    'ε is charged for each of the most routes that show one moment', unit='name')
 STAMP_UNIT = Option('stamp_unit', str, '',
                     'unit of stamps that are numbers in CSV and JSON Lines; if not set: seconds, '
-                    'or the one in which all are dates of 1990 to 2100', choices=('s', 'ms', 'us', 'ns'))
+                    'or the one in which all are dates of 1990 to 2100',
+                    choices=('s', 'ms', 'us', 'ns'))
 SYMBOL_KEY = Option('symbol_key', str, 'symbol',
                     'column or JSON key of the region; a value that is no state is an unknown '
                     'region', unit='name')
