@@ -59,7 +59,7 @@ def test_check_tells_what_cannot_be_reached(tmp_path):
 
 @pytest.mark.parametrize('content, text', [
     ('{', 'line 1: the file is not valid JSON'),
-    ('[]', 'no GeoJSON FeatureCollection'),
+    ('[]', 'the file is none of these'),
     ('{"features": []}', 'there are no states'),
     ('{"features": [{"type": "Feature"}]}', 'feature 0: it has no properties'),
     ('{"features": [{"properties": {"id": true}}]}', 'feature 0: id is True'),
