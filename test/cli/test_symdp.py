@@ -60,10 +60,11 @@ def test_check_tells_what_cannot_be_reached(tmp_path):
 @pytest.mark.parametrize('content, text', [
     ('{', 'line 1: the file is not valid JSON'),
     ('[]', 'the file is none of these'),
-    ('{"features": []}', 'there are no states'),
-    ('{"features": [{"type": "Feature"}]}', 'feature 0: it has no properties'),
-    ('{"features": [{"properties": {"id": true}}]}', 'feature 0: id is True'),
-    ('{"features": [{"properties": {"id": 1}}]}', 'feature 0: it has no startid'),
+    ('{"features": []}', 'it has no Point, and so no node'),
+    ('{"features": [{"type": "Feature"}]}', 'feature 0: it has no geometry'),
+    ('{"features": [{"properties": {"id": true}, "geometry": {"type": "Point"}}]}',
+     'feature 0: id is True'),
+    ('{"features": [{"properties": {"id": 1}}]}', 'feature 0: it has no geometry'),
     ('{"features": [{"properties": {"id": 1}, "geometry": {"type": "Point", "coordinates": '
      '[0, NaN]}}]}', 'feature 0: its coordinates must be two finite numbers'),
     ('{"features": [{"properties": {"id": 1}, "geometry": {"type": "Point", "coordinates": '

@@ -59,7 +59,7 @@ def nav2_graph(document: dict[str, Any], source: str) -> TransitionGraph:
                              'calculator of QGIS fill these in')
     left_out = [f'{counted(count, kind)}' for kind, count in others.items()]
     left_out += [f'{counted(len(without_ids), "line")} without ids'] if without_ids else []
-    if not positions:
+    if not positions and not edges:
         raise ChainError('it has no Point, and so no node' + (
             f': there are {", ".join(left_out)}' if left_out else ''), path=source)
     successors: dict[str, dict[str, None]] = {node: {} for node in positions}  # ordered sets
