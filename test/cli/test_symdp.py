@@ -106,7 +106,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path):
     (['check', 'config/depot.geojson', '--initial_stat=0'], 2, 'did you mean --initial-state?'),
     (['check', 'config/depot.geojson', '--zzz'], 2, 'unrecognized arguments: --zzz'),
     (['check', 'nowhere.yaml'], 1, 'nowhere.yaml: the file cannot be read'),
-    (['check', 'README.md'], 1, 'README.md: unknown kind of file'),
+    (['check', 'README.md'], 1, 'it is not valid YAML'),
     (['demo', 'nowhere.geojson'], 1, 'nowhere.geojson: the file cannot be read'),
     (['demo', 'config/depot.geojson', '--epsilon', '-1'], 2, 'epsilon is -1.0: it must be at'),
     (['demo', 'config/depot.geojson', '--duration', 'nan'], 2, 'duration is nan: it must be'),
