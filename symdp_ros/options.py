@@ -107,9 +107,9 @@ def _all_strings(value: Any) -> bool:
 
 CHAIN_FILE = Option(
     'chain_file', str, None,
-    'the map: a chain file, regions file, Open-RMF building map, LCAS or STRANDS topological '
-    'map (.yaml, .yml, .tmap2), Nav2 route graph (.geojson, .json) or patrolling_sim graph '
-    '(.graph); a path or package://PACKAGE/PATH', unit='file')
+    'the map: a chain file, regions file, Open-RMF building map or navigation graph, LCAS or '
+    'STRANDS topological map, Nav2 route graph, VDMA layout (LIF) or patrolling_sim graph; a '
+    'path or package://PACKAGE/PATH', unit='file')
 INITIAL_STATE = Option(
     'initial_state', str, '',
     'the public state before the first symbol of every word: the first symbol is a move from it. '
@@ -264,6 +264,10 @@ TOPIC = Option('topic', str, 'region', 'the topic with the region, in recordings
 STAMP_KEY = Option('stamp_key', str, 'stamp',
                    'CSV column or JSON key of the time. An archive may have such a column: then '
                    'ε is charged for each of the most routes that show one moment', unit='name')
+STAMP_UNIT = Option('stamp_unit', str, '',
+                    'unit of stamps that are numbers in CSV and JSON Lines; if not set: seconds, '
+                    'or the one in which all are dates of 1990 to 2100',
+                    choices=('s', 'ms', 'us', 'ns'))
 SYMBOL_KEY = Option('symbol_key', str, 'symbol',
                     'column or JSON key of the region; a value that is no state is an unknown '
                     'region', unit='name')
@@ -463,7 +467,8 @@ PARAMETERS = {
     'log_release': (
         *CHAIN, *PRIVACY, ZONES_FILE, *LOG_MECHANISM, *MESSAGES, UNKNOWN_SYMBOL,
         NODE_ALLOW_UNKNOWN, LOG_DIR, RELEASE_DIR, LEDGER_FILE, SUBJECT, BUDGET, SUBJECT_BUDGET,
-        ACCOUNTING, DELTA, TOPIC, STAMP_KEY, SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP, KEEP_ANYWAY,
+        ACCOUNTING, DELTA, TOPIC, STAMP_KEY, STAMP_UNIT, SYMBOL_KEY, FORMAT, KEEP_NAMES, KEEP,
+        KEEP_ANYWAY,
         COARSE_STAMPS, AUTOSTART, PARAMETER_SERVICES),
     'patrol': (*CHAIN, PERIOD_OF_REGIONS, COUNT, SEED, WAIT_FOR_SUBSCRIBERS, PARAMETER_SERVICES),
     'fleet': (FLEET, PARAMETER_SERVICES),
@@ -560,7 +565,8 @@ RELEASED = Option('released', str, '',
 LEARNED_CHAIN = MADE_CHAIN = Option('output', str, None, 'the chain file to make', unit='file')
 REGIONS = Option('regions', str, '',
                  'compare the polygons of this file (YAML) with the map, too', unit='file')
-
+MAP_FIGURE = Option('output', str, '', 'draw the map into this file (.svg, .png, .pdf)',
+                    unit='file')
 STATES = Option('states', bool, False, 'print the names of all states instead, one per line')
 CHECKED_TOPIC = replace(
     TOPIC, default='', meaning='listen to this topic of a running robot, and say how many '
@@ -652,9 +658,9 @@ RELEASE_LEDGER = (
 RECORDED_TYPE = replace(MESSAGE_TYPE, default='',
                         meaning='type of the recorded messages; if not set: as the recording says')
 _RECORDED = (TOPIC, RECORDED_TYPE, INPUT, FIELD, WHERE, *POSE)
-OF_TABLE = (*_RECORDED, STAMP_KEY, SYMBOL_KEY, SAMPLING, PERIOD, INPUT_TIMEOUT)
-OF_LEARNED_LOGS = (*_RECORDED, STAMP_KEY, SYMBOL_KEY, SYMBOL_MAP, SAMPLING, PERIOD, INPUT_TIMEOUT,
-                   *VISITS)
+OF_TABLE = (*_RECORDED, STAMP_KEY, STAMP_UNIT, SYMBOL_KEY, SAMPLING, PERIOD, INPUT_TIMEOUT)
+OF_LEARNED_LOGS = (*_RECORDED, STAMP_KEY, STAMP_UNIT, SYMBOL_KEY, SYMBOL_MAP, SAMPLING, PERIOD,
+                   INPUT_TIMEOUT, *VISITS)
 OF_LOGS = (*_RECORDED, SAMPLING, PERIOD, REPORT_PERIOD, INPUT_TIMEOUT, MOVES, STAY,
            UNKNOWN_SYMBOL, FORMAT, KEEP_NAMES, KEEP_ANYWAY, COARSE_STAMPS)
 DRY_RUN = Option('dry_run', bool, False,

@@ -37,9 +37,8 @@ class Picture:
             self._moves = []
 
     def draw(self, true: str | None, private: str | None) -> Text:
-        """Return the map with both robots, and below it what the letters are."""
-        width = max(20, self._console.width - 1)
-        height = min(max(_LINES[0], self._console.height - _BESIDE), _LINES[1])
+        """Return the map with both robots, if any, and below it what the letters are."""
+        width, height = self._size()
         at, height = self._laid_out(width, height, [s for s in (true, private) if s])
         cells = [[(' ', '')] * width for _ in range(height)]
         for a, b in self._moves:
@@ -77,9 +76,18 @@ class Picture:
             for sign, style in line:
                 text.append(sign, style)
             text.append('\n')
-        for letter, style, meaning in _LEGEND:
+        for letter, style, meaning in _LEGEND if true or private else ():
             text.append(letter, style).append(meaning)
         return text
+
+    def fits(self) -> bool:
+        """Return whether places have positions, and no two fall on one spot."""
+        at, _ = self._laid_out(*self._size(), [])
+        return self._places is not None and len({*at.values()}) == len(at)
+
+    def _size(self) -> tuple[int, int]:
+        return max(20, self._console.width - 1), min(
+            max(_LINES[0], self._console.height - _BESIDE), _LINES[1])
 
     def _laid_out(self, width: int, height: int, needed: list[str]
                   ) -> tuple[dict[str, tuple[int, int]], int]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import cycle
 import os
 from pathlib import Path
@@ -13,6 +14,7 @@ from symdp_ros.core.annotations import Word
 from symdp_ros.errors import ConfigurationError, printable, raising
 from symdp_ros.files.text_file import FilePath
 from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.layout import drawn_places
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,20 +47,33 @@ def check_figure(path: FilePath, graph: TransitionGraph | None = None) -> None:
         raise ConfigurationError('the map has no positions to draw', path=graph.source or None)
 
 
-def draw_routes(graph: TransitionGraph, routes: Mapping[str, Word], path: FilePath) -> None:
+def draw_map(graph: TransitionGraph, title: str, path: FilePath) -> None:
+    """
+    Draw a map: floors side by side; where it has no positions, as it can be laid out.
+
+    :param path: the file to write; its suffix (.svg, .png, .pdf) is the format.
+    :raises ConfigurationError: as `check_figure`.
+    """
+    places, polygons, _ = drawn_places(graph)
+    draw_routes(replace(graph, positions=places, polygons=polygons), {title: ()}, path, 10.0)
+
+
+def draw_routes(graph: TransitionGraph, routes: Mapping[str, Word], path: FilePath,
+                width: float = 4.6) -> None:
     """
     Draw routes side by side on a map.
 
     :param graph: with positions of its states.
     :param routes: title → word; states that the map does not know are left out.
     :param path: the file to write; its suffix (.svg, .png, .pdf) is the format.
+    :param width: of each, in inches.
     :raises ConfigurationError: as `check_figure`.
     """
     check_figure(path, graph)
     (left, right), (bottom, top) = _box(graph)
-    height = min(8.0, max(2.0, 4.6 * (top - bottom) / (right - left)))
-    figure = _figure(4.8 * len(routes), 0.8 + height)
-    points_per_unit = 72 * min(4.6 / (right - left), height / (top - bottom))
+    height = min(8.0, max(2.0, width * (top - bottom) / (right - left)))
+    figure = _figure((width + 0.2) * len(routes), 0.8 + height)
+    points_per_unit = 72 * min(width / (right - left), height / (top - bottom))
     axes = figure.subplots(1, len(routes), squeeze=False)[0]
     for axis, (title, word), colour in zip(axes, routes.items(), _COLOURS, strict=False):
         _draw_map(axis, graph)
@@ -124,7 +139,8 @@ def _save(figure: Figure, path: FilePath) -> None:
 
 def _box(graph: TransitionGraph) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return ((smallest x, largest x), (smallest y, largest y)) with a margin."""
-    xs, ys = zip(*graph.positions.values(), strict=True)
+    corners = (corner for polygon in graph.polygons.values() for corner in polygon)
+    xs, ys = zip(*graph.positions.values(), *corners, strict=True)
     margin = 0.08 * max(max(xs) - min(xs), max(ys) - min(ys), 1.0)
     return (min(xs) - margin, max(xs) + margin), (min(ys) - margin, max(ys) + margin)
 
@@ -132,6 +148,8 @@ def _box(graph: TransitionGraph) -> tuple[tuple[float, float], tuple[float, floa
 def _draw_map(axis: Axes, graph: TransitionGraph) -> None:
     axis.set(aspect='equal', xlim=_box(graph)[0], ylim=_box(graph)[1])
     axis.axis('off')
+    for polygon in graph.polygons.values():
+        axis.fill(*zip(*polygon, strict=True), fc='#f3f4f6', ec='#d5d9df', lw=0.7, zorder=0.5)
     for state, row in graph.successors.items():
         for target in row:
             if state == target or state not in graph.positions or target not in graph.positions:

@@ -11,6 +11,13 @@ from symdp_ros.files.regular_file import RegularFile
 FilePath: TypeAlias = str | os.PathLike[str]
 
 _LARGEST = 64_000_000  # bytes; the largest map that is known has less than a hundredth
+#: How files begin that are taken for maps, and are none.
+_BINARY = ((b'\x89PNG', 'a picture (PNG)'), (b'\xff\xd8\xff', 'a picture (JPEG)'),
+           (b'P5', 'a picture (PGM)'), (b'%PDF', 'a document (PDF)'),
+           (b'SQLite format 3', 'a database (SQLite), such as a recording or a GeoPackage'),
+           (b'\x89MCAP', 'a recording (MCAP)'), (b'PK\3\4', 'a zip archive'),
+           (b'\x1f\x8b', 'compressed (gzip): unpack it'),
+           (b'\xff\xfe', 'text in UTF-16: save it as UTF-8'))
 
 
 def read_map_text(path: FilePath) -> str:
@@ -36,4 +43,6 @@ def read_map_text(path: FilePath) -> str:
     try:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError:
-        raise ChainError('the file is not UTF-8 text', path=shown) from None
+        what = next((what for start, what in _BINARY if content.startswith(start)), '')
+        raise ChainError('the file is not UTF-8 text' + (what and f': it seems to be {what}'),
+                         path=shown) from None

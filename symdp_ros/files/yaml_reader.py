@@ -33,14 +33,15 @@ LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 _Constructor = yaml.constructor.SafeConstructor
 
 
-def compose_yaml(path: FilePath, *, plain: bool = False) -> yaml.Node:
+def compose_yaml(path: FilePath, *, plain: bool = False, text: str | None = None) -> yaml.Node:
     """
     Return the YAML node graph of a file; an alias is the node that it repeats.
 
     :param plain: refuse aliases, and explicit tags but `!!str`, `!!int`, `!!float` and `!!bool`.
+    :param text: of the file, where it was read already.
     :raises ChainError: the file cannot be read, is not YAML, or exceeds a bound of this module.
     """
-    return _composed(read_map_text(path), str(path), plain)
+    return _composed(read_map_text(path) if text is None else text, str(path), plain)
 
 
 def yaml_value(text: str, source: str) -> Any:

@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Logs as CSV (RFC 4180): a header with the columns `stamp` (seconds) and `symbol`, and others.
+Logs as CSV (RFC 4180): a header with the columns `stamp` and `symbol`, and others.
+
+Fields may also be separated by `;` or tabs, and spaces may follow the separators: the header
+tells. Stamps are those of `words.stamps.from_column`.
 
 The last line needs its line end: a file that was cut off, or is being written, could otherwise
 end with half a symbol. (A file that was cut off after a whole line looks complete.)
@@ -22,13 +25,15 @@ _PLAIN_ROW = re.compile(r'^(\d{1,10})(?:\.(\d{0,9}))?,([^",\r\n\0]{0,999})\r?\n'
 _MOST_PLAIN = 1 << 24  # characters
 
 
-def read(path: Path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:
+def read(path: Path, stamp_key: str, symbol_key: str, unit: str = '') -> list[tuple[int, str]]:
     """Return (stamp, symbol) of every row; blank lines are skipped."""
     text = lines(path, newline='')
-    if (plain := _plain(text, stamp_key, symbol_key)) is not None:
+    if not unit and (plain := _plain(text, stamp_key, symbol_key)) is not None:
         return plain
     text.seek(0)
-    rows = _rows(text)
+    form = _form(text.readline(), stamp_key, symbol_key)
+    text.seek(0)
+    rows = _rows(text, *form)
     _, header = next(rows, (1, list[str]()))
     if header.count(stamp_key) != 1 or header.count(symbol_key) != 1:
         raise LogError(f'its first line must be a header with the columns {stamp_key!r} and '
@@ -37,20 +42,16 @@ def read(path: Path, stamp_key: str, symbol_key: str) -> list[tuple[int, str]]:
                        '0 as stamps, and say how many are hidden: adjacency (--adjacency), as '
                        'protect needs times')
     stamp_column, symbol_column = header.index(stamp_key), header.index(symbol_key)
-    log: list[tuple[int, str]] = []
+    symbols: list[str] = []
     numbered = []
     for line, row in rows:
         if len(row) != len(header):
             raise LogError(f'a line has more or fewer fields than the {len(header)} of the '
                            'header: correct it', line=line)
-        stamp = stamps.from_text(row[stamp_column].strip())
-        if stamp is None:
-            raise LogError('a stamp is not a number of seconds, such as 12.5', line=line)
-        log.append((stamp, row[symbol_column]))
-        numbered.append((line, stamp))
-        bounds.check_count(len(log))
-    stamps.check_order(numbered)
-    return log
+        symbols.append(row[symbol_column])
+        numbered.append((line, row[stamp_column].strip()))
+        bounds.check_count(len(symbols))
+    return list(zip(stamps.from_column(numbered, unit), symbols, strict=True))
 
 
 def _plain(text: io.TextIOWrapper, stamp_key: str,
@@ -103,8 +104,20 @@ def lines(path: Path, newline: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(content), 'utf-8-sig', newline=newline)
 
 
-def _rows(text: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(text, strict=True)
+def _form(header: str, stamp_key: str, symbol_key: str) -> tuple[str, bool]:
+    """Return what separates fields, and whether spaces follow it."""
+    for form in ((delimiter, spaced) for spaced in (False, True) for delimiter in ',;\t'):
+        try:
+            _, names = next(_rows([header], *form), (1, []))
+        except LogError:  # a quoted name with a line break
+            continue
+        if stamp_key in names and symbol_key in names:
+            return form
+    return ',', False
+
+
+def _rows(text: Iterable[str], delimiter: str, spaced: bool) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(text, strict=True, delimiter=delimiter, skipinitialspace=spaced)
     row: list[str] | None
     while True:
         try:

@@ -36,8 +36,8 @@ UNPRINTABLE = 'its name holds characters that cannot be printed: rename it'
 class TextFormat(Protocol):
     """A format of text; a module has these functions."""
 
-    def read(self, path: Path, stamp_key: str,
-             symbol_key: str) -> Sequence[tuple[int, str | None]]:
+    def read(self, path: Path, stamp_key: str, symbol_key: str,
+             unit: str = '') -> Sequence[tuple[int, str | None]]:
         """Return (stamp, symbol) of everything in the file; None: no symbol."""
 
     def text(self, word: Sequence[str], period: int, stamp_key: str,
@@ -168,8 +168,8 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
              field: str = 'data', where: Iterable[str] = (), stamp_key: str = 'stamp',
              symbol_key: str = 'symbol', naming: Collection[str] | None = None,
              locator: RegionLocator | None = None, level_field: str = '',
-             map_frame: str = 'map',
-             refuse_frames: bool = False) -> list[tuple[int, str | None]]:
+             map_frame: str = 'map', refuse_frames: bool = False,
+             stamp_unit: str = '') -> list[tuple[int, str | None]]:
     """
     Return (stamp in nanoseconds, value) of every entry of a log, in order.
 
@@ -184,7 +184,7 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
         that it selects is not input.
     :param where: recordings only; conditions, 'path=value'. A message that does not meet all of
         them is not input.
-    :param stamp_key: the CSV column, or JSON key, of the stamp in seconds.
+    :param stamp_key: the CSV column, or JSON key, of the stamp.
     :param symbol_key: that of the symbol.
     :param naming: recordings only; the values that name a state. A field whose type can have none
         of them is refused.
@@ -195,6 +195,7 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
         known.
     :param refuse_frames: refuse a log with a position in another frame, by the name of the frame:
         for callers who show this to nobody else.
+    :param stamp_unit: of stamps in text that are numbers, as in `words.stamps.from_column`.
     :raises LogError: truncated, damaged, empty, without input, of another type, field or
         serialization, with another number of messages than it announces, or with a position in
         another frame and `refuse_frames`.
@@ -204,7 +205,8 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
     wanted = Wanted(field, tuple(where), tuple(naming or ()), locator is not None, level_field,
                     map_frame, refuse_frames)
     try:
-        return _located(_read(path, topic, message_type, wanted, stamp_key, symbol_key), locator)
+        return _located(_read(path, topic, message_type, wanted, stamp_key, symbol_key,
+                              stamp_unit), locator)
     except ConfigurationError:
         raise
     except LogError as error:
@@ -364,7 +366,7 @@ def _refuse_kind(path: Path) -> None:
 
 
 def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stamp_key: str,
-          symbol_key: str) -> list[tuple[int, Value]]:
+          symbol_key: str, stamp_unit: str) -> list[tuple[int, Value]]:
     if path.is_dir():
         if not (path / METADATA).exists():
             raise LogError(f'it is no recording, or is still being recorded: there is no '
@@ -383,7 +385,8 @@ def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stam
             raise LogError(f'{setting} is for recordings: this log holds names of regions and no '
                            'messages')
     try:
-        log: list[tuple[int, Value]] = list(_TEXT[path.suffix].read(path, stamp_key, symbol_key))
+        log: list[tuple[int, Value]] = list(_TEXT[path.suffix].read(path, stamp_key, symbol_key,
+                                                                    stamp_unit))
     except LogError:
         _refuse_kind(path)
         raise

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs as JSON Lines: an object per line, {"stamp": 12.5, "symbol": "dock"}, stamp in seconds."""
+"""
+Logs as JSON Lines: an object per line, such as {"stamp": 12.5, "symbol": "dock"}.
+
+Stamps are those of `words.stamps.from_column`.
+"""
 from collections.abc import Iterable, Sequence
 import json
 from pathlib import Path
@@ -16,9 +20,10 @@ class _Number(str):
     """A number as the text that is in the file, so that no digit is lost."""
 
 
-def read(path: Path, stamp_key: str, symbol_key: str) -> list[tuple[int, str | None]]:
+def read(path: Path, stamp_key: str, symbol_key: str,
+         unit: str = '') -> list[tuple[int, str | None]]:
     """Return (stamp, symbol) of every line; null is None, and blank lines are skipped."""
-    log: list[tuple[int, str | None]] = []
+    symbols: list[str | None] = []
     numbered = []
     for line, content in enumerate(lines(path, newline='\n'), 1):
         if not content.strip():
@@ -30,15 +35,12 @@ def read(path: Path, stamp_key: str, symbol_key: str) -> list[tuple[int, str | N
         if stamp_key not in record or symbol_key not in record:
             raise LogError(f'a line needs the keys {stamp_key!r} and {symbol_key!r}: add them, '
                            'or name the keys that it has', line=line)
-        number = record[stamp_key]
-        stamp = stamps.from_text(number) if isinstance(number, _Number) else None
-        if stamp is None:
-            raise LogError('a stamp is not a number of seconds, such as 12.5', line=line)
-        log.append((stamp, _symbol(record[symbol_key], line)))
-        numbered.append((line, stamp))
-        bounds.check_count(len(log))
-    stamps.check_order(numbered)
-    return log
+        stamp = record[stamp_key]
+        is_stamp = isinstance(stamp, _Number) or isinstance(stamp, str) and stamps.is_time(stamp)
+        symbols.append(_symbol(record[symbol_key], line))
+        numbered.append((line, stamp if is_stamp else ''))
+        bounds.check_count(len(symbols))
+    return list(zip(stamps.from_column(numbered, unit), symbols, strict=True))
 
 
 def text(word: Sequence[str], period: int, stamp_key: str, symbol_key: str) -> Iterable[str]:

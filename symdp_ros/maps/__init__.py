@@ -3,28 +3,33 @@
 """Chains from the files that robots already have: one reader for each kind of map."""
 from collections.abc import Mapping
 from dataclasses import replace
+import json
 from pathlib import Path
+from typing import Any
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import ChainError
-from symdp_ros.files.text_file import FilePath
+from symdp_ros.files.text_file import FilePath, read_map_text
 from symdp_ros.files.yaml_reader import compose_yaml, keys_of
 from symdp_ros.maps import chain_file, regions
 from symdp_ros.maps.dead_ends import prune as pruned, require_moves
-from symdp_ros.maps.formats import nav2, patrolling_sim, rmf, strands, tmap2
+from symdp_ros.maps.formats import (lif, nav2, patrolling_sim, rmf, rmf_nav_graph, strands,
+                                    tmap2)
 from symdp_ros.maps.formats.map_format import MapFormat, YAML_SUFFIXES
 from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.other_files import by_keys, by_text
 from symdp_ros.maps.reports import Reports
 import yaml
 
 _CHAIN_FILE = MapFormat('a chain file', 'initial_state and transitions',
                         chain_file.graph_from_node,
-                        recognises=lambda root: bool(keys_of(root) & set(chain_file.KEYS)))
+                        lambda root: bool(keys_of(root) & set(chain_file.KEYS)))
 
 #: Every kind of map that can be read. Of those that recognise a file, the first reads it.
-FORMATS = (rmf.FORMAT, tmap2.FORMAT, strands.FORMAT, regions.FORMAT, _CHAIN_FILE, nav2.FORMAT,
-           patrolling_sim.FORMAT)
+FORMATS = (rmf_nav_graph.FORMAT, rmf.FORMAT, tmap2.FORMAT, strands.FORMAT, regions.FORMAT,
+           _CHAIN_FILE, nav2.FORMAT, lif.FORMAT, patrolling_sim.FORMAT)
 
+#: Of the names of maps, usually: what is in a file decides, not its name.
 SUFFIXES = YAML_SUFFIXES + tuple(suffix for kind in FORMATS for suffix in kind.suffixes)
 
 
@@ -37,7 +42,7 @@ def read_graph(path: FilePath, *, initial_state: str | None = None, self_loops: 
     :param initial_state: used where the file names none, or instead of its own.
     :param self_loops: every state can also follow itself (after pruning).
     :param graph: building maps only: which graph, where there are several.
-    :param level: building maps only: this floor alone.
+    :param level: building maps and navigation graphs only: this floor alone.
     :param prune: leave out isolated and dead-end states, repeatedly; `pruned` of
         the result names them.
     :raises ChainError: with the file and the place in it.
@@ -70,31 +75,56 @@ def read_chain(path: FilePath, initial_state: str | None = None, *, self_loops: 
 
 
 def _read(path: FilePath, choices: Mapping[str, int | str | None]) -> TransitionGraph:
-    suffix = Path(path).suffix.lower()
-    arguments: tuple[object, ...]
-    if suffix not in SUFFIXES:
-        raise ChainError('unknown kind of file: it should end in one of ' + ', '.join(SUFFIXES),
-                         path=path)
-    if suffix in YAML_SUFFIXES:
-        root = compose_yaml(path)
-        kind, arguments = _recognised(root, path), (root, str(path))
-    else:
-        kind, arguments = next(kind for kind in FORMATS if suffix in kind.suffixes), (path,)
+    kind, content = _recognised(read_map_text(path), path)
     for name, value in choices.items():
         if value is not None and name not in kind.choices:
             raise ChainError(f'{name} is for building maps, which can hold several; this is '
                              f'{kind.name}: leave {name} out', path=path)
-    return kind.read(*arguments, **{name: choices[name] for name in kind.choices})
+    return kind.read(content, str(path), **{name: choices[name] for name in kind.choices})
 
 
-def _recognised(root: yaml.Node, path: FilePath) -> MapFormat:
-    of_yaml = [kind for kind in FORMATS if kind.recognises]
-    for kind in of_yaml:
-        if kind.recognises and kind.recognises(root):
-            return kind
-    if {'image', 'resolution'} <= keys_of(root):
-        raise ChainError('this is the picture of a map for the map server: it names no places '
-                         'and no moves between them. Write a chain file, or draw a Nav2 route '
-                         'graph on it', path=path)
+def _recognised(text: str, path: FilePath) -> tuple[MapFormat, Any]:
+    """Return the format of a file, and its content in the form that the reader takes."""
+    suffix = Path(path).suffix.lower()
+    for kind in FORMATS:
+        if kind.content == 'text' and (suffix in kind.suffixes or kind.recognises(text)):
+            return kind, text
+    named_json = any(suffix in kind.suffixes for kind in FORMATS if kind.content == 'json')
+    document = _json(text, path, named_json) if text.lstrip()[:1] in '{[' else None
+    for kind in FORMATS:
+        if kind.content == 'json' and document is not None and kind.recognises(document):
+            return kind, document
+    if what := by_text(text):
+        raise ChainError(f'this is no map: it seems to be {what}', path=path)
+    root = compose_yaml(path, text=text)
+    for kind in FORMATS:
+        if kind.content == 'yaml' and kind.recognises(root):
+            return kind, root
+    below = root.value[0][1] if isinstance(root, yaml.MappingNode) and root.value else root
+    if what := by_keys(keys_of(root), keys_of(below)):
+        raise ChainError(f'this is no map: it seems to be {what}', path=path)
     raise ChainError('the file is none of these: ' + ', '.join(
-        f'{kind.name} ({kind.mark})' for kind in of_yaml), path=path)
+        f'{kind.name} ({kind.mark})' for kind in FORMATS), path=path)
+
+
+def _json(text: str, path: FilePath, must_be: bool) -> Any:
+    """Return what a JSON text holds; None: it is no JSON, and its name does not say so."""
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            raise ChainError('an object of the file has a key twice', path=path)
+        return dict(pairs)
+
+    try:
+        return json.loads(text, object_pairs_hook=members)
+    except json.JSONDecodeError as error:
+        problem = ChainError(f'the file is not valid JSON: {error.msg}', path=path,
+                             line=error.lineno)
+    except (RecursionError, ValueError) as error:  # ValueError: a number of thousands of digits
+        if isinstance(error, ChainError):
+            raise
+        problem = ChainError('the file is nested too deeply, or has a number that is too long',
+                             path=path)
+    if must_be:
+        raise problem
+    return None

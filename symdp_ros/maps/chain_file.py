@@ -83,12 +83,13 @@ def graph_from_node(root: yaml.Node, source: str) -> TransitionGraph:
     if 'symbols' in top:
         names = reader.labels(top['symbols'], 'symbols')
         return TransitionGraph({name: [] for name in names}, initial, source, complete=True,
-                               initial_line=initial_line, tick=tick, moves=moves)
+                               initial_line=initial_line, tick=tick, moves=moves,
+                               about=('chain file',))
     rows = reader.entries(top['transitions'], 'transitions', 'state: [successor, …]', reader.label)
     graph = TransitionGraph({state: reader.row(state, node) for state, (_, node) in rows.items()},
                             initial, source, initial_line=initial_line,
                             lines={state: line for state, (line, _) in rows.items()},
-                            tick=tick, moves=moves)
+                            tick=tick, moves=moves, about=('chain file',))
     return graph.with_self_loops() if self_loops else graph
 
 

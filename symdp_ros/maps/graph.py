@@ -37,6 +37,9 @@ class TransitionGraph:
     :param polygons: the corners of each state that is drawn as a polygon, in metres.
     :param zones: the zone of each state whose polygon names one (`maps.zones`).
     :param pruned: the states that were left out (`maps.dead_ends`), in the order of the file.
+    :param about: what was read: the format, and what its reader found out, for people.
+    :param unaligned: why positions of robots cannot be compared with those of the states; ''
+        where they can.
     """
 
     successors: Mapping[str, Row]
@@ -54,6 +57,8 @@ class TransitionGraph:
     polygons: Mapping[str, Corners] = field(default_factory=dict)
     zones: Mapping[str, str] = field(default_factory=dict)
     pruned: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    unaligned: str = ''
 
     def __repr__(self) -> str:
         edges = sum(map(len, self.successors.values()))

@@ -73,7 +73,8 @@ def regions_graph(root: yaml.Node, source: str) -> TransitionGraph:
     return TransitionGraph(
         successors, initial, source, {name: (at.x, at.y) for name, at in places.items()}, lines,
         initial_line=initial_line, levels=levels, zones=zones,
-        polygons={name: at.corners for name, at in places.items()})
+        polygons={name: at.corners for name, at in places.items()},
+        about=('regions file', 'metres'))
 
 
 def read_locator(graph: TransitionGraph, regions_file: FilePath | None = None, *,
@@ -87,6 +88,10 @@ def read_locator(graph: TransitionGraph, regions_file: FilePath | None = None, *
     :raises ChainError: the file cannot be read, or has a polygon that names no state.
     :raises ConfigurationError: no state has a polygon or position.
     """
+    if regions_file is None and graph.unaligned:
+        raise ConfigurationError(f'no region can be found from a pose: {graph.unaligned}. Or draw '
+                                 'the regions as polygons, and name that file in regions_file',
+                                 setting='regions_file', path=graph.source or None)
     places = read_places(graph, regions_file)
     if regions_file is not None:
         places = {name: place for name, place in places.items() if place.corners}
@@ -248,4 +253,4 @@ def _touching(places: dict[str, Place], lines: dict[str, int],
 
 
 FORMAT = MapFormat('a regions file', 'regions', regions_graph,
-                   recognises=lambda root: 'regions' in keys_of(root))
+                   lambda root: 'regions' in keys_of(root))

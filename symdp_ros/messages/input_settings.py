@@ -32,6 +32,7 @@ class InputSettings:
     :param refuse_frames: as in `logs.read_log`: not for nodes, whose callers read why a log
         failed.
     :param stamp_key, symbol_key: columns or keys of text logs.
+    :param stamp_unit: of their stamps, as in `logs.read_log`.
     """
 
     kind: str = 'region'
@@ -48,6 +49,7 @@ class InputSettings:
     base_frame: str = ''
     refuse_frames: bool = False
     stamp_key: str = 'stamp'
+    stamp_unit: str = ''
     symbol_key: str = 'symbol'
 
     @classmethod

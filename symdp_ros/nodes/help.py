@@ -26,8 +26,8 @@ _ABOUT = {
 #: Title → parameters, in this order; the first have none.
 _SECTIONS = (
     ('', ('chain_file', 'initial_state', 'protect', 'epsilon', 'stay')),
-    ('logs', ('log_dir', 'release_dir', 'topic', 'stamp_key', 'symbol_key', 'allow_unknown',
-              'format', 'keep_names', 'keep', 'keep_anyway', 'coarse_stamps')),
+    ('logs', ('log_dir', 'release_dir', 'topic', 'stamp_key', 'stamp_unit', 'symbol_key',
+              'allow_unknown', 'format', 'keep_names', 'keep', 'keep_anyway', 'coarse_stamps')),
     ('restarts and budgets', ('state_file', 'ledger_file', 'subject', 'budget', 'subject_budget',
                               'accounting', 'delta', 'renew')),
     ('what comes in', ('input', 'message_type', 'field', 'where', 'symbol_map', 'no_region',

@@ -308,7 +308,7 @@ def entries_of(log: LogFile, read: InputSettings, locator: Locator | None,
         log.path, topic=read.topic, message_type=read.message_type, field=read.field,
         where=read.where, stamp_key=read.stamp_key, symbol_key=read.symbol_key, naming=naming,
         locator=locator, level_field=read.level_field, map_frame=read.map_frame,
-        refuse_frames=read.refuse_frames)
+        refuse_frames=read.refuse_frames, stamp_unit=read.stamp_unit)
 
 
 def _floors(locator: Locator) -> str:

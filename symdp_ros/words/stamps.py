@@ -6,7 +6,8 @@ Stamps: integers, in nanoseconds.
 Recordings hold such integers. They are exact, and after a day a tick every 0.1 s is still at its
 exact time; with seconds as floats neither is true.
 """
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
 from math import isfinite
 from numbers import Real
@@ -15,19 +16,107 @@ import re
 from symdp_ros.errors import ConfigurationError, LogError
 
 LARGEST = 2**63 - 1  # what a recording can hold
+
+#: Unit of numbers in text logs → nanoseconds that it has, as a power of ten.
+UNITS = {'s': 9, 'ms': 6, 'us': 3, 'ns': 0}
+#: Nanoseconds since 1970: from 1990 to 2100. Such numbers in two units have no number in common.
+_DATES = 631_152_000 * 10**9, 4_102_444_800 * 10**9
+_ISO = re.compile(r'(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,18}))? ?'
+                  r'(?:(Z)|([+-])(\d\d):?(\d\d))?', re.ASCII | re.IGNORECASE)
 _PLAIN = re.compile(r'(\d{1,10})(?:\.(\d{0,9}))?', re.ASCII)
 _NUMBER = re.compile(r'[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?', re.ASCII | re.IGNORECASE)
 
 
-def from_text(seconds: str) -> int | None:
-    """Return the stamp of a decimal number of seconds; None: it is no number, or out of range."""
-    if plain := _PLAIN.fullmatch(seconds):  # nearly all; several times faster than Decimal
+def is_time(text: str) -> bool:
+    """Return whether a text is a time of ISO 8601, such as 2025-11-10T17:15:41.35Z."""
+    return _ISO.fullmatch(text) is not None
+
+
+def from_column(numbered: Sequence[tuple[int, str]], unit: str = '') -> list[int]:
+    """
+    Return the stamps of a text log, which must never decrease.
+
+    Numbers are seconds. Where one is too large for that, and all are dates from 1990 to 2100 in
+    milli-, micro- or nanoseconds, they are those. Times of ISO 8601 name a zone all, or none:
+    then they are taken for UTC.
+
+    :param numbered: (line, text of the stamp).
+    :param unit: of the numbers, one of `UNITS`; '': as above.
+    :raises LogError: with the line: no such stamp, or it is smaller than that before.
+    """
+    if numbered and not unit and is_time(numbered[0][1]):
+        found = _times(numbered)
+    else:
+        digits = UNITS[unit or 's']
+        stamps = [from_text(text, digits) for _, text in numbered]
+        if None in stamps and not unit:
+            stamps = _dates(numbered) or stamps
+        found = []
+        for (line, text), stamp in zip(numbered, stamps, strict=True):
+            if stamp is None:
+                raise LogError(
+                    'a stamp is too large for a number of seconds: say in which unit stamps are, '
+                    'ms, us or ns (--stamp-unit, stamp_unit)'
+                    if not unit and from_text(text, 0) is not None else
+                    'a stamp is not a number of seconds, such as 12.5, nor a time such as '
+                    '2025-11-10T17:15:41.35Z' if not unit else
+                    'a stamp is not a number, or is too large for its unit (--stamp-unit)',
+                    line=line)
+            found.append(stamp)
+    check_order((line, stamp) for (line, _), stamp in zip(numbered, found, strict=True))
+    return found
+
+
+def _dates(numbered: Sequence[tuple[int, str]]) -> list[int | None] | None:
+    """Return the stamps in the unit in which all are dates; None: there is none."""
+    for unit in ('ms', 'us', 'ns'):
+        stamps = [from_text(text, UNITS[unit]) for _, text in numbered]
+        if all(stamp is not None and _DATES[0] <= stamp <= _DATES[1] for stamp in stamps):
+            return stamps
+    return None
+
+
+def _times(numbered: Sequence[tuple[int, str]]) -> list[int]:
+    found = []
+    zoned = None
+    for line, text in numbered:
+        parts = _ISO.fullmatch(text)
+        if parts is None:
+            raise LogError('a stamp is not a time as that of the first line is', line=line)
+        date, clock, rest, utc, sign, hours, minutes = parts.groups()
+        try:
+            since = datetime.fromisoformat(f'{date}T{clock}') - datetime(1970, 1, 1)
+        except ValueError:
+            raise LogError('a stamp is no time that there is', line=line) from None
+        if zoned not in (None, bool(utc or sign)):
+            raise LogError('a stamp names its zone, and others name none: give all, or no, '
+                           'stamps a zone', line=line)
+        zoned = bool(utc or sign)
+        if sign:
+            ahead = timedelta(hours=int(hours), minutes=int(minutes))
+            since -= ahead if sign == '+' else -ahead
+        fraction = int((rest or '0')[:9].ljust(9, '0'))
+        stamp = (since.days * 86_400 + since.seconds) * 10**9 + fraction
+        if abs(stamp) > LARGEST:
+            raise LogError('a stamp is too far from 1970', line=line)
+        found.append(stamp)
+    return found
+
+
+def from_text(number: str, digits: int = 9) -> int | None:
+    """
+    Return the stamp of a decimal number of seconds; None: it is no number, or out of range.
+
+    :param digits: a unit is 10^digits nanoseconds.
+    """
+    # Nearly all; several times faster than Decimal.
+    if digits == 9 and (plain := _PLAIN.fullmatch(number)):
         whole, rest = plain.groups('')
         stamp = int(whole + rest.ljust(9, '0'))
         return stamp if stamp <= LARGEST else None
-    if not _NUMBER.fullmatch(seconds):  # NaN and infinity among them
+    if not _NUMBER.fullmatch(number):  # NaN and infinity among them
         return None
-    nanoseconds = Decimal(seconds).scaleb(9)
+    nanoseconds = Decimal(number).scaleb(digits)
     return int(nanoseconds.to_integral_value()) if abs(nanoseconds) <= LARGEST else None
 
 

@@ -59,11 +59,12 @@ def test_check_tells_what_cannot_be_reached(tmp_path):
 
 @pytest.mark.parametrize('content, text', [
     ('{', 'line 1: the file is not valid JSON'),
-    ('[]', 'no GeoJSON FeatureCollection'),
-    ('{"features": []}', 'there are no states'),
-    ('{"features": [{"type": "Feature"}]}', 'feature 0: it has no properties'),
-    ('{"features": [{"properties": {"id": true}}]}', 'feature 0: id is True'),
-    ('{"features": [{"properties": {"id": 1}}]}', 'feature 0: it has no startid'),
+    ('[]', 'the file is none of these'),
+    ('{"features": []}', 'it has no Point, and so no node'),
+    ('{"features": [{"type": "Feature"}]}', 'feature 0: it has no geometry'),
+    ('{"features": [{"properties": {"id": true}, "geometry": {"type": "Point"}}]}',
+     'feature 0: id is True'),
+    ('{"features": [{"properties": {"id": 1}}]}', 'feature 0: it has no geometry'),
     ('{"features": [{"properties": {"id": 1}, "geometry": {"type": "Point", "coordinates": '
      '[0, NaN]}}]}', 'feature 0: its coordinates must be two finite numbers'),
     ('{"features": [{"properties": {"id": 1}, "geometry": {"type": "Point", "coordinates": '
@@ -105,7 +106,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path):
     (['check', 'config/depot.geojson', '--initial_stat=0'], 2, 'did you mean --initial-state?'),
     (['check', 'config/depot.geojson', '--zzz'], 2, 'unrecognized arguments: --zzz'),
     (['check', 'nowhere.yaml'], 1, 'nowhere.yaml: the file cannot be read'),
-    (['check', 'README.md'], 1, 'README.md: unknown kind of file'),
+    (['check', 'README.md'], 1, 'it is not valid YAML'),
     (['demo', 'nowhere.geojson'], 1, 'nowhere.geojson: the file cannot be read'),
     (['demo', 'config/depot.geojson', '--epsilon', '-1'], 2, 'epsilon is -1.0: it must be at'),
     (['demo', 'config/depot.geojson', '--duration', 'nan'], 2, 'duration is nan: it must be'),

@@ -9,6 +9,7 @@ import pytest
 ABSENT = ('they need public maps and recordings that are not part of the repository; '
           'CONTRIBUTING.md says where to get them')
 DATA = Path(__file__).resolve().parents[3] / 'shared' / 'data'
+CASES = DATA.parent / 'cases'
 
 
 def shared(*parts) -> Path:
@@ -16,4 +17,12 @@ def shared(*parts) -> Path:
     path = DATA.joinpath(*parts)
     if not path.exists():
         pytest.skip(f'{ABSENT}: {path.name}')
+    return path
+
+
+def shared_case(*parts) -> Path:
+    """Return the path of a shared case, an input that a user once had; skip where it is absent."""
+    path = CASES.joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f'{ABSENT}: {"/".join(parts)}')
     return path

@@ -153,12 +153,12 @@ POINT = {'type': 'Point', 'coordinates': [0, 0]}
     for bad in (None, [], 'Point', {}, {'type': ['Point']}, {'type': {}}, {'type': None})
 ] + [
     ({'properties': {'id': bad}, 'geometry': POINT}, 'feature 0: id is ')
-    for bad in (-1, 1.0, 1.5, '1', True, None, [], {}, [1], {'a': 1}, 'x' * 1_000_000)
+    for bad in (-1, 1.5, '1', True, None, [], {}, [1], {'a': 1}, 'x' * 1_000_000)
 ] + [
     ({'properties': {'startid': 1, 'endid': bad}}, 'feature 0: endid is ')
     for bad in (-1, 1.5, '1', None, [], {})
 ] + [
-    (bad, 'feature 0: it has no properties') for bad in (None, [], 5, 'a', {}, {'properties': []})
+    (bad, 'feature 0: it has no ') for bad in (None, [], 5, 'a', {}, {'properties': []})
 ])
 def test_malformed_features(tmp_path, feature, text):
     file = tmp_path / 'map.geojson'
@@ -173,5 +173,5 @@ def test_malformed_features(tmp_path, feature, text):
 def test_json_that_is_no_collection(tmp_path, document):
     file = tmp_path / 'map.json'
     file.write_text(json.dumps(document))
-    with refused(ChainError, 'no GeoJSON FeatureCollection', path=file):
+    with refused(ChainError, 'the file is none of these: ', path=file):
         read_graph(file)

@@ -121,7 +121,28 @@ def regions(random):
     return '.regions.yaml', 'regions:\n' + '\n'.join(lines) + '\n', graph
 
 
-WRITERS = (tmap2, strands, nav2, patrolling, building, regions)
+def layout(random):
+    graph = a_graph(random)
+    nodes = [{'nodeId': name, 'nodePosition': {'x': random.random(), 'y': -1}} for name in graph]
+    edges = [{'edgeId': 'e', 'startNodeId': start, 'endNodeId': end}
+             for start, row in graph.items() for end in row]
+    return '.lif', json.dumps({'layouts': [{'nodes': nodes, 'edges': edges}]}), graph
+
+
+def navigation_graph(random):
+    graph = {state: row for state, row in a_graph(random).items() if row}
+    if not graph:
+        return navigation_graph(random)
+    names = list(dict.fromkeys([*graph, *(target for row in graph.values() for target in row)]))
+    vertices = ', '.join(f'[{random.randint(0, 99)}, {random.random()!r}, '
+                         f'{{name: {quoted(name)}}}]' for name in names)
+    lanes = ', '.join(f'[{names.index(start)}, {names.index(end)}, {{}}]'
+                      for start, row in graph.items() for end in row)
+    return ('.yaml', f'levels: {{L1: {{vertices: [{vertices}], lanes: [{lanes}]}}}}\n',
+            {name: graph.get(name, []) for name in names})
+
+
+WRITERS = (tmap2, strands, nav2, patrolling, building, regions, layout, navigation_graph)
 
 
 def moves(graph: TransitionGraph) -> dict[str, list[str]]:

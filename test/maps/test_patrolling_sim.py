@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """patrolling_sim graphs: the shared maps' numbers, both headers, strictness."""
+from itertools import combinations, product
+from pathlib import Path
 
 import pytest
 from refusals import refused
-from shared_data import shared
+from shared_data import shared, shared_case
 from symdp_ros import ChainError
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.graph import structure
@@ -75,7 +77,38 @@ def test_damage_is_reported_with_its_line(read, old, new, line, text):
     assert SIX.count(old) == 1
     with refused(ChainError, text, line=line) as caught:
         read(SIX.replace(old, new))
-    assert caught.value.path.name == 'small.graph' and len(str(caught.value)) < 300
+    assert Path(caught.value.path).name == 'small.graph' and len(str(caught.value)) < 300
+
+
+#: The forms of the header, with and without heights.
+FORMS = [(corner, heights) for corner in ('', '-1 2\n') for heights in (False, True)]
+
+
+def written(graph, corner, heights):
+    """Return the text of a graph in one of the forms."""
+    lines = [f'{len(graph)} 9 9 0.5\n{corner}']
+    for name, row in graph.items():
+        lines.append(f'{name} {name} 4.5 {"-0.5 " * heights}{len(row)} '
+                     + ' '.join(f'{end} N 2' for end in row))
+    return '\n'.join(lines) + '\n'
+
+
+@pytest.mark.parametrize('corner, heights', FORMS)
+@pytest.mark.parametrize('size', [1, 2, 3])
+def test_every_small_graph_is_read_in_every_form(read, size, corner, heights):
+    rows = [row for count in range(size + 1) for row in combinations(range(size), count)]
+    for chosen in product(rows, repeat=size):
+        graph = {str(i): [str(end) for end in row] for i, row in enumerate(chosen)}
+        found = read(written(graph, corner, heights))
+        assert found.successors == graph
+        assert found.positions['0'] == ((-1, 4.25) if corner else (0, 2.25))
+        assert ('heights left out' in found.about[1]) == heights
+
+
+def test_the_case_of_heights():
+    found = read_graph(shared_case('23-patrolling-3d', 'two.graph'))
+    assert found.successors == {'0': ['1'], '1': ['0']}
+    assert found.positions == {'0': (-8.5, 2.7), '1': (-5.8, 2.7)}
 
 
 def test_repeated_edges_are_merged(read):
@@ -89,7 +122,7 @@ def test_a_file_that_is_cut_off_is_refused(read, text):
     for end in range(len(lines)):
         with pytest.raises(ChainError) as caught:
             read(''.join(lines[:end]))
-        assert caught.value.path.name == 'small.graph'
+        assert Path(caught.value.path).name == 'small.graph'
 
 
 def test_a_file_that_is_no_text(read):

@@ -24,6 +24,7 @@ KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'shapely': 'python3-
         'cryptography': 'python3-cryptography',
         'argcomplete': 'python3-argcomplete',
         'tf2_ros': 'tf2_ros_py', 'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
+        'pyproj': 'python3-pyproj',
         'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis'}
 
 #: Imported module → what pip installs, by an extra: no package of Ubuntu has it. With ROS,
@@ -38,7 +39,7 @@ OPTIONAL = {'bondpy'}
 
 #: Keys of packages that Ubuntu 24.04 and 26.04 both have.
 UBUNTU = {'python3-numpy', 'python3-scipy', 'python3-shapely', 'python3-yaml', 'python3-rich',
-          'python3-matplotlib', 'python3-cryptography', 'python3-argcomplete',
+          'python3-matplotlib', 'python3-pyproj', 'python3-cryptography', 'python3-argcomplete',
           'python3-pytest', 'python3-pytest-xdist', 'python3-hypothesis'}
 
 

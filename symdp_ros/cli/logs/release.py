@@ -18,8 +18,8 @@ from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.maps.dead_ends import unreached
 from symdp_ros.options import (ALLOW_UNKNOWN, DRY_RUN, KEEP, OF_ARCHIVES, OF_LOGS, OUTPUT, PRIVACY,
-                               PROTECT, RELEASE_LEDGER, RELEASE_MECHANISM, STAMP_KEY, SYMBOL_KEY,
-                               SYMBOL_MAP, warnings_of, ZONES_FILE)
+                               PROTECT, RELEASE_LEDGER, RELEASE_MECHANISM, STAMP_KEY, STAMP_UNIT,
+                               SYMBOL_KEY, SYMBOL_MAP, warnings_of, ZONES_FILE)
 
 
 _SHOWN = 3  # logs
@@ -52,7 +52,7 @@ def add_parser(commands) -> None:
     add_arguments(parser.add_argument_group('ledger'), RELEASE_LEDGER)
     add_arguments(parser.add_argument_group('before ε is spent'), (DRY_RUN, ALLOW_UNKNOWN))
     add_arguments(parser.add_argument_group('reading and writing'),
-                  (SYMBOL_KEY, SYMBOL_MAP, STAMP_KEY, KEEP, *OF_LOGS))
+                  (SYMBOL_KEY, SYMBOL_MAP, STAMP_KEY, STAMP_UNIT, KEEP, *OF_LOGS))
     add_arguments(parser.add_argument_group('archives'), OF_ARCHIVES)
     parser.set_defaults(run=run)
 

@@ -19,8 +19,8 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.maps.regions import polygons_of, read_places, read_regions
 from symdp_ros.options import (ADJACENCY, CHAIN, CHAIN_FILE, CHECKED_EPSILON, CHECKED_TOPIC,
-                               DOMAIN, FIELD, LISTENED, NO_REGION, PROTECT, REGIONS, STATES, STAY,
-                               SYMBOL_MAP, WHERE, ZONES_FILE)
+                               DOMAIN, FIELD, LISTENED, MAP_FIGURE, NO_REGION, PROTECT, REGIONS,
+                               STATES, STAY, SYMBOL_MAP, WHERE, ZONES_FILE)
 from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.visit_rule import settled
 
@@ -29,12 +29,12 @@ def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
         'check', help='check a map: can it be used as a chain?',
-        description='Prints states, moves, dead ends, reachability and period of a map, and how '
-                    'the polygons of a regions file fit it. Exit status 1 if the file cannot be '
-                    'used as a chain, the polygons cannot be used with it, or a message of '
-                    '--topic names no state.')
+        description='Says what kind of map it is, and prints states, moves, dead ends, '
+                    'reachability and period of a map, and how the polygons of a regions file fit '
+                    'it. Exit status 1 if the file cannot be used as a chain, the polygons cannot '
+                    'be used with it, or a message of --topic names no state.')
     add_chain_arguments(parser)
-    add_arguments(parser, [STATES, REGIONS])
+    add_arguments(parser, [STATES, MAP_FIGURE, REGIONS])
     add_arguments(parser.add_argument_group('zones'),
                   [ZONES_FILE, CHECKED_EPSILON, PROTECT, ADJACENCY, STAY])
     add_arguments(parser.add_argument_group('a running robot (needs ROS 2)'),
@@ -83,6 +83,9 @@ def chain_of(options) -> Chain:
 
 def run(options) -> int:
     """Print the report; return 0 where the file is a chain, else raise ChainError."""
+    if options.output:
+        from symdp_ros.figures.routes import check_figure
+        check_figure(options.output)
     graph = graph_of(options)
     if options.states:
         for state in graph.successors:
@@ -90,6 +93,7 @@ def run(options) -> int:
         return 0
     measured = structure(graph)
     _print(_report(graph, measured, options.prune))
+    _draw(graph, options.output)
     if options.regions:
         regions = read_regions(resolve_path(options.regions))
         _print(_compared(graph, regions))
@@ -115,6 +119,22 @@ def run(options) -> int:
     return compare(chain.states, options)
 
 
+def _draw(graph: TransitionGraph, output: str) -> None:
+    """Draw the map into a file, if one is named, and in the terminal, where it fits."""
+    if output:
+        from symdp_ros.figures.routes import draw_map
+        draw_map(graph, ', '.join(graph.about[:2]), output)
+    if not sys.stdout.isatty():
+        return
+    from rich.console import Console
+    from symdp_ros.demo.picture import Picture
+
+    console = Console(highlight=False, markup=False)
+    picture = Picture(graph, console)
+    if picture.fits():
+        console.print(picture.draw(None, None))
+
+
 def _print(lines):
     for name, value in lines:
         print(f'{name:<19} {value}')
@@ -122,6 +142,11 @@ def _print(lines):
 
 def _report(graph, measured: Structure, pruning):
     smallest, largest, mean = measured.out_degrees
+    without = len(measured.isolated) + len(measured.dead_ends)
+    yield 'map', ', '.join((*map(printable, graph.about), counted(measured.states, 'place'),
+                            f'{without or "none"} without a way out'))
+    if graph.unaligned:
+        yield 'no poses', printable(graph.unaligned)
     unnamed = getattr(graph, 'unnamed', None)
     yield 'file', printable(graph.source)
     yield 'states', measured.states

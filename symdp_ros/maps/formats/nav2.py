@@ -3,101 +3,116 @@
 """
 Nav2 Route Server graphs (GeoJSON).
 
-Features with `id` and a Point are nodes; features with `startid` and `endid` are directed edges
-(a LineString or a MultiLineString: Nav2 reads the ids alone, and so does this reader). States are
-the node ids as strings, in the order of the file. A graph names no initial state.
+The geometry decides, as it does in Nav2 (nav2_route, geojson_graph_file_loader.cpp): a Point is a
+node, with its `id`; a LineString or MultiLineString is a directed edge from `startid` to `endid`.
+What else is in the file is left out and counted, and so are lines without `startid` and `endid`
+beside lines that have them. States are the node ids as strings, in the order of the file.
+A graph names no initial state.
 """
+from collections import Counter
 from collections.abc import Callable
-import json
 from math import isfinite
 from typing import Any
 
 from symdp_ros.errors import ChainError, printable
-from symdp_ros.files.text_file import FilePath, read_map_text
+from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.positions import Position
+
+_LINES = 'LineString', 'MultiLineString'
+_DEGREES = 'CRS84', '4326'
 
 
-def read_nav2_graph(path: FilePath) -> TransitionGraph:
+def nav2_graph(document: dict[str, Any], source: str) -> TransitionGraph:
     """
-    Read a Nav2 route graph; repeated edges are merged and counted.
+    Return the graph of a Nav2 route graph; repeated edges are merged and counted.
 
     :raises ChainError: with the file, and the feature's number (from 0) where there is one.
     """
-    features = _features(path)
-    positions, edges = {}, []
-    for number, feature in enumerate(features):
+    positions: dict[str, Position] = {}
+    edges: list[tuple[Callable[[str], ChainError], str, str]] = []
+    without_ids: list[Callable[[str], ChainError]] = []
+    others: Counter[str] = Counter()
+    for number, feature in enumerate(document['features']):
         def problem(text: str, number: int = number) -> ChainError:
-            return ChainError(f'feature {number}: {text}', path=path)
+            return ChainError(f'feature {number}: {text}', path=source)
 
-        properties = feature.get('properties') if isinstance(feature, dict) else None
-        if not isinstance(properties, dict):
+        kind, properties = _kind(feature, problem)
+        if kind not in ('Point', *_LINES):
+            others[printable(kind, 40)] += 1
+        elif not isinstance(properties, dict):
             raise problem('it has no properties: a node needs an id, an edge startid and endid')
-        if 'startid' in properties or 'endid' in properties:
+        elif kind == 'Point':
+            node = _identifier(properties, 'id', problem)
+            if node in positions:
+                raise problem(f'node {node} is listed twice: give each node an id of its own')
+            positions[node] = _point(feature['geometry'], problem)
+        elif properties.get('startid') is None and properties.get('endid') is None:
+            without_ids.append(problem)
+        else:
             edges.append((problem, _identifier(properties, 'startid', problem),
                           _identifier(properties, 'endid', problem)))
-            continue
-        node = _identifier(properties, 'id', problem)
-        if node in positions:
-            raise problem(f'node {node} is listed twice: give each node an id of its own')
-        positions[node] = _point(feature, problem)
+    if without_ids and not edges:
+        raise without_ids[0]('it is a line without startid and endid, and so are all lines here: '
+                             'let the script of Nav2 (export_shapefiles.py) or the field '
+                             'calculator of QGIS fill these in')
+    left_out = [f'{counted(count, kind)}' for kind, count in others.items()]
+    left_out += [f'{counted(len(without_ids), "line")} without ids'] if without_ids else []
+    if not positions and not edges:
+        raise ChainError('it has no Point, and so no node' + (
+            f': there are {", ".join(left_out)}' if left_out else ''), path=source)
     successors: dict[str, dict[str, None]] = {node: {} for node in positions}  # ordered sets
     repeated = 0
-    for problem, start, end in edges:
+    for error, start, end in edges:
         for node in (start, end):
             if node not in successors:
-                raise problem(f'the edge joins node {node}, which is not in the file')
+                raise error(f'the edge joins node {node}, which is not in the file')
         repeated += end in successors[start]
         successors[start][end] = None
-    return TransitionGraph({node: list(row) for node, row in successors.items()}, None, str(path),
-                           positions, repeated=repeated)
+    metres = 'metres'
+    if any(name in str(document.get('crs'))[-40:] for name in _DEGREES):
+        metres += ', as Nav2 takes them (the file says degrees)'
+    return TransitionGraph(
+        {node: list(row) for node, row in successors.items()}, None, source, positions,
+        repeated=repeated, about=('Nav2 route graph', metres, *(
+            [f'left out: {", ".join(left_out)}'] if left_out else [])))
 
 
-def _features(path: FilePath) -> list[Any]:
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        if len(set(names)) < len(names):
-            raise ChainError('an object of the file has a key twice', path=path)
-        return dict(pairs)
-
-    try:
-        document = json.loads(read_map_text(path), object_pairs_hook=members)
-    except json.JSONDecodeError as error:
-        raise ChainError(f'the file is not valid JSON: {error.msg}', path=path,
-                         line=error.lineno) from None
-    except ChainError:
-        raise
-    except (RecursionError, ValueError):  # ValueError: a number of thousands of digits
-        raise ChainError('the file is nested too deeply, or has a number that is too long',
-                         path=path) from None
-    features = document.get('features') if isinstance(document, dict) else None
-    if not isinstance(features, list):
-        raise ChainError('the file is JSON, but no GeoJSON FeatureCollection with a list of '
-                         'features', path=path)
-    return features
+def _kind(feature: object, problem: Callable[[str], ChainError]) -> tuple[str, Any]:
+    """Return the type of a feature's geometry, and its properties."""
+    if not isinstance(feature, dict):
+        raise problem('it has no properties and no geometry')
+    geometry, properties = feature.get('geometry'), feature.get('properties')
+    kind = geometry.get('type') if isinstance(geometry, dict) else None
+    if kind is None and isinstance(properties, dict) and 'startid' in properties:
+        kind = 'LineString'  # the ids alone tell what an edge is
+    if not isinstance(kind, str):
+        raise problem('it has no geometry with a type: a node needs a Point, an edge a LineString')
+    return kind, properties
 
 
 def _identifier(properties: dict[str, Any], key: str, problem: Callable[[str], ChainError]) -> str:
     value = properties.get(key)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise problem(f'{key} is {printable(repr(value), 40)}: it must be an integer of at least '
                       '0')
     return str(value)
 
 
-def _point(feature: dict[str, Any], problem: Callable[[str], ChainError]) -> tuple[float, float]:
-    geometry = feature.get('geometry')
-    if not isinstance(geometry, dict) or geometry.get('type') != 'Point':
-        raise problem('it has no startid and endid, so it is a node, and needs a Point')
+def _point(geometry: dict[str, Any], problem: Callable[[str], ChainError]) -> Position:
     coordinates = geometry.get('coordinates')
     if isinstance(coordinates, list) and len(coordinates) >= 2:
-        x, y = map(_finite, coordinates[:2])
+        x, y = map(finite, coordinates[:2])
         if x is not None and y is not None:
             return x, y
     raise problem('its coordinates must be two finite numbers, [x, y]')
 
 
-def _finite(value: object) -> float | None:
+def finite(value: object) -> float | None:
+    """Return a finite number of a JSON document; None: it is none."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
@@ -106,5 +121,9 @@ def _finite(value: object) -> float | None:
         return None
 
 
-FORMAT = MapFormat('a Nav2 route graph', '.geojson', read_nav2_graph,
-                   suffixes=('.geojson', '.json'))
+def _is_collection(document: object) -> bool:
+    return isinstance(document, dict) and isinstance(document.get('features'), list)
+
+
+FORMAT = MapFormat('a Nav2 route graph', 'GeoJSON with features', nav2_graph, _is_collection,
+                   'json', ('.geojson', '.json'))

@@ -5,48 +5,50 @@ Graphs of the multi-robot patrolling benchmark patrolling_sim (`.graph`).
 
 Words and numbers with white space between them: the number of vertices, width, height (pixels) and
 resolution (metres per pixel) of the image, and, in newer files, the offset of its corner (x and y,
-metres); then for each vertex its id (0, 1, …), x, y (pixels, y upwards) and degree, and for each
-edge the neighbour, the compass direction and the cost. Edges are read as they are listed, one
-way. States are the ids as strings. A graph names no initial state.
+metres); then for each vertex its id (0, 1, …), x, y (pixels, y upwards), in 3dpatrolling also z,
+and the degree, and for each edge the neighbour, the compass direction and the cost. Edges are read
+as they are listed, one way. Heights are not kept. States are the ids as strings. A graph names no
+initial state.
 """
 from __future__ import annotations
 
 from math import isfinite
 
 from symdp_ros.errors import ChainError
-from symdp_ros.files.text_file import FilePath, read_map_text
 from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.graph import TransitionGraph
 
 _DIRECTIONS = ('N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW')
 
 
-def read_patrolling_graph(path: FilePath) -> TransitionGraph:
+def patrolling_graph(text: str, source: str) -> TransitionGraph:
     """
-    Read a patrolling_sim graph; edges that are listed more than once are merged and counted.
+    Return the graph of a patrolling_sim file; edges that are listed twice are merged and counted.
 
-    The two forms of the header have no mark, and need none: a file that fits one, to the last
-    token, never fits the other (they differ by 2 tokens, and an edge takes 3).
+    The forms have no mark, and need none: a file that fits one, to the last token, never fits
+    another. With N vertices and E letters for directions, it has 4 + c + (4 + z) N + 3 E tokens
+    (c = 2 with a corner, z = 1 with heights). Two forms have as many only for N = 2, c = 2 and
+    z = 0, or c = 0 and z = 1, and where the one has its first letter, the other has a number.
 
     :raises ChainError: with file and line, where a token is missing, left over, or not what it
         should be.
     """
-    tokens = [(token, number) for number, line in enumerate(read_map_text(path).split('\n'), 1)
+    tokens = [(token, number) for number, line in enumerate(text.split('\n'), 1)
               for token in line.split()]
     if not tokens:
-        raise ChainError('the file is empty', path=path)
+        raise ChainError('the file is empty', path=source)
     failures = []
-    for offsets in (2, 0):
-        reader = _Tokens(tokens, path)
+    for offsets, heights in ((2, False), (0, False), (2, True), (0, True)):
+        reader = _Tokens(tokens, source)
         try:
-            return _graph(reader, str(path), offsets)
+            return _graph(reader, source, offsets, heights)
         except ChainError as error:
             failures.append((reader.used, error))
     # The form that got further is the one that was meant.
     raise max(failures, key=lambda failure: failure[0])[1] from None
 
 
-def _graph(reader: _Tokens, source: str, offsets: int) -> TransitionGraph:
+def _graph(reader: _Tokens, source: str, offsets: int, heights: bool) -> TransitionGraph:
     size = reader.integer('the number of vertices', 1)
     for what in ('the width of the image', 'the height of the image', 'the resolution'):
         resolution = reader.number(what, positive=True)
@@ -59,6 +61,8 @@ def _graph(reader: _Tokens, source: str, offsets: int) -> TransitionGraph:
             raise reader.error(f'the id of vertex {vertex} must be {vertex}')
         lines[state] = reader.line
         x, y = (reader.number(f'{axis} of vertex {vertex}') for axis in 'xy')
+        if heights:
+            reader.number(f'z of vertex {vertex}')
         positions[state] = (x * resolution + corner[0], y * resolution + corner[1])
         row: dict[str, None] = {}
         for _ in range(reader.integer(f'the degree of vertex {vertex}')):
@@ -74,13 +78,22 @@ def _graph(reader: _Tokens, source: str, offsets: int) -> TransitionGraph:
             reader.number(f'the cost of an edge of vertex {vertex}')
         successors[state] = list(row)
     reader.end(size)
-    return TransitionGraph(successors, None, source, positions, lines, repeated=repeated)
+    return TransitionGraph(successors, None, source, positions, lines, repeated=repeated, about=(
+        'patrolling_sim graph', 'metres' + (', heights left out' if heights else '')))
+
+
+def _is_patrolling_graph(text: str) -> bool:
+    head = text[:1000].split(None, 4)[:4]
+    try:
+        return len(head) == 4 and all(isfinite(float(token)) for token in head)
+    except ValueError:
+        return False
 
 
 class _Tokens:
     """The tokens of a file one by one; `line` is that of the last one."""
 
-    def __init__(self, tokens: list[tuple[str, int]], path: FilePath):
+    def __init__(self, tokens: list[tuple[str, int]], path: str):
         self._tokens, self._path = tokens, path
         self.used, self.line = 0, 1
 
@@ -119,4 +132,5 @@ class _Tokens:
                              'number of vertices, or a degree, is too small')
 
 
-FORMAT = MapFormat('a patrolling_sim graph', '.graph', read_patrolling_graph, suffixes=('.graph',))
+FORMAT = MapFormat('a patrolling_sim graph', 'four numbers at its beginning', patrolling_graph,
+                   _is_patrolling_graph, 'text', ('.graph',))

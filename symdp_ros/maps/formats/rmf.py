@@ -14,27 +14,29 @@ LEVEL/NAME, and LEVEL/INDEX/NAME where that is shared too. One without a name is
 the index in the level's list of vertices, from 0. A building names no initial state.
 """
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
-from math import cos, hypot, radians
-from typing import TypeAlias
+from math import hypot
+from typing import NamedTuple, TypeAlias
 
-from symdp_ros.errors import ChainError
+from symdp_ros.errors import ChainError, printable
 from symdp_ros.files.yaml_reader import keys_of, line_of, YamlReader
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.formats.map_format import MapFormat
+from symdp_ros.maps.formats.rmf_frame import aligned, Fiducial, projected, Similarity
 from symdp_ros.maps.graph import TransitionGraph
 import yaml
 
 _STRING, _INTEGER, _DOUBLE, _BOOLEAN = 1, 2, 3, 4  # a parameter is [type, value]
-_EARTH_RADIUS = 6_371_000.0  # metres
 _MOST_STOPS = 1000  # of one lift: each leads to all others
 _SIZES_SHOWN = 12   # graphs, or levels, whose size a message shows
 
 
 @dataclass(frozen=True)
-class _Vertex:
+class Vertex:
+    """A vertex, as it is in the file."""
+
     level: str
     index: int
     name: str  # '' where it has none
@@ -45,14 +47,23 @@ class _Vertex:
 
 
 @dataclass(frozen=True)
-class _Lane:
-    start: _Vertex
-    end: _Vertex
+class Lane:
+    """A lane between two vertices of one level."""
+
+    start: Vertex
+    end: Vertex
     graph: int
     bidirectional: bool
 
 
-_Move: TypeAlias = tuple[_Vertex, _Vertex]
+class Level(NamedTuple):
+    """One floor."""
+
+    vertices: list[Vertex]
+    lanes: list[Lane]
+
+
+_Move: TypeAlias = tuple[Vertex, Vertex]
 
 
 def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
@@ -60,9 +71,7 @@ def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
     """
     Return one graph of a composed building map; lanes listed twice are merged and counted.
 
-    Positions are in metres: by the level's measurements (the mean of distance / length), y
-    upwards; in pixels where it has none; as they are in a Cartesian building; around its first
-    vertex in a geographic one. Each level has its own origin.
+    Positions are those that Open-RMF has itself (`rmf_frame`).
 
     :param graph: which; may be left out where there is only one.
     :param level: this one alone; default: all, joined by lifts.
@@ -74,27 +83,35 @@ def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
     if not any(key in top and not reader.is_null(top[key]) for key in ('name', 'building_name')):
         raise reader.cut_off(root, 'the building ends without the name that comes after its '
                              'levels')
-    system = top.get('coordinate_system')
-    system = 'reference_image' if system is None else reader.text(system, 'coordinate_system')
     levels = reader.fields(top['levels'], 'levels')
-    if level is not None:
-        if level not in levels:
-            raise ChainError(f'there is no level {level!r}: it has '
-                             + (_level_sizes(reader, levels) or 'none'), path=source)
-        levels = {level: levels[level]}
-    lanes: list[_Lane] = []
-    positions: dict[_Vertex, tuple[float, float]] = {}
-    for name, node in levels.items():
-        vertices, found = reader.level(name, node)
-        lanes += found
-        positions |= _positions(vertices, system, reader.scale(node, vertices))
-    doors = reader.doors(top.get('lifts')) if level is None else None
+    if level is not None and level not in levels:
+        raise ChainError(f'there is no level {level!r}: it has '
+                         + (_level_sizes(reader, levels) or 'none'), path=source)
+    chosen = {name: reader.level(name, node) for name, node in levels.items()
+              if level in (None, name)}
+    found = assembled(reader, source, chosen,
+                      None if level is not None else reader.doors(top.get('lifts')),
+                      graph=graph, level=level)
+    return _with_positions(found, reader, top, levels, chosen)
 
-    def one(number: int) -> tuple[list[_Vertex], list[_Move]]:
+
+def assembled(reader: YamlReader, source: str, levels: Mapping[str, Level],
+              doors: Mapping[str, Collection[str]] | None, *, graph: int | None,
+              level: str | None) -> TransitionGraph:
+    """
+    Return one graph of these levels, with the vertices' own coordinates as positions.
+
+    :param doors: the levels at which each lift stops; None: no lifts.
+    :raises ChainError: as `building_graph`.
+    """
+    vertices = [vertex for found in levels.values() for vertex in found.vertices]
+    lanes = [lane for found in levels.values() for lane in found.lanes]
+
+    def one(number: int) -> tuple[list[Vertex], list[_Move]]:
         """Return the vertices and the moves of one graph."""
         own = [lane for lane in lanes if lane.graph == number]
         touched = {vertex for lane in own for vertex in (lane.start, lane.end)}
-        states = [vertex for vertex in positions if vertex in touched]
+        states = [vertex for vertex in vertices if vertex in touched]
         moves = [(lane.start, lane.end) for lane in own]
         moves += [(lane.end, lane.start) for lane in own if lane.bidirectional]
         return states, moves + ([] if doors is None else _lift_moves(reader, states, doors))
@@ -109,24 +126,123 @@ def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
         successors[labels[start]][labels[end]] = None
     return TransitionGraph(
         {state: list(row) for state, row in successors.items()}, None, source,
-        positions={label: positions[vertex] for vertex, label in labels.items()},
+        positions={label: (vertex.x, vertex.y) for vertex, label in labels.items()},
         levels={label: vertex.level for vertex, label in labels.items()},
         lines={label: line_of(vertex.node) for vertex, label in labels.items()},
         repeated=len(moves) - sum(map(len, successors.values())),
         unnamed=frozenset(labels[vertex] for vertex in states if not vertex.name))
 
 
+def _with_positions(graph: TransitionGraph, reader: '_BuildingReader', top: dict[str, yaml.Node],
+                    levels: Mapping[str, yaml.Node],
+                    read: Mapping[str, Level]) -> TransitionGraph:
+    """Return the graph with its positions in the frame of Open-RMF, and what that is."""
+    given = top.get('coordinate_system')
+    system = 'reference_image' if given is None else reader.text(given, 'coordinate_system')
+    floors = [*dict.fromkeys(graph.levels.values())]
+    if system == 'reference_image':
+        frames, about = _frames_of_drawings(reader, top, levels, read, floors)
+        adrift = [floor for floor in floors if frames[floor] is None]
+        return replace(
+            graph, about=('Open-RMF building map', *about),
+            positions={state: (frames[graph.levels[state]] or Similarity()).of((x, -y))
+                       for state, (x, y) in graph.positions.items()},
+            unaligned='' if not adrift else (
+                f'nobody knows where {floors_text(adrift)} lies: it shares fewer than two '
+                'fiducials with the reference level'))
+    if system == 'cartesian_meters':
+        return replace(graph, about=('Open-RMF building map', floors_text(floors), 'metres'))
+    if system == 'wgs84':
+        crs = reader.global_parameter(top, 'generate_crs')
+        if crs is None:
+            reason = 'the building is in wgs84, and names no projection (generate_crs)'
+        else:
+            name = reader.text(crs, 'generate_crs')
+            try:
+                placed = projected([*graph.positions.values()], name)
+                return replace(graph, about=('Open-RMF building map', floors_text(floors),
+                                             f'metres of {name}'),
+                               positions=dict(zip(graph.positions, placed, strict=True)))
+            except ModuleNotFoundError:
+                reason = ('the building is in wgs84: its positions need the Python package '
+                          'pyproj, python3-pyproj')
+            except ChainError as error:
+                raise reader.error(crs, f'generate_crs {name} {error.reason}') from None
+    elif system == 'web_mercator':
+        reason = ("the building is in web_mercator, where Open-RMF's own tools do not place it "
+                  'rightly: convert it to wgs84')
+    else:
+        assert given is not None
+        raise reader.error(given, f'coordinate_system {system} is none that Open-RMF has: it must '
+                           'be reference_image, cartesian_meters or wgs84')
+    return replace(graph, about=('Open-RMF building map', floors_text(floors), 'no positions'),
+                   positions={}, unaligned=reason)
+
+
+def _frames_of_drawings(reader: '_BuildingReader', top: dict[str, yaml.Node],
+                        levels: Mapping[str, yaml.Node], read: Mapping[str, Level],
+                        floors: list[str]) -> tuple[dict[str, Similarity | None], list[str]]:
+    """Return what moves each floor to the reference level, None where nothing does, and why."""
+    given = top.get('reference_level_name')
+    reference = next(iter(levels)) if reader.is_empty(given) else reader.text(
+        given, 'reference_level_name')
+    if reference not in levels:
+        raise reader.error(given, f'the reference level {reference!r} is not in the file')
+    vertices = (read.get(reference) or reader.level(reference, levels[reference])).vertices
+    measured = reader.scale(levels[reference], vertices)
+    scale = 1.0 if measured is None else measured
+    fiducials = reader.fiducials(reference, levels[reference])
+    frames: dict[str, Similarity | None] = {}
+    for floor in floors:
+        if floor == reference:
+            frames[floor] = Similarity(scale=scale)
+            continue
+        try:
+            frames[floor] = aligned(fiducials, reader.fiducials(floor, levels[floor]), scale)
+        except ValueError as error:
+            raise reader.error(levels[floor], f'level {floor}: {error}') from None
+    moved = any(frame is not None for floor, frame in frames.items() if floor != reference)
+    adrift = any(frame is None for frame in frames.values())
+    how = ', not all aligned' if adrift else ' aligned by fiducials' if moved else ''
+    return frames, [floors_text(floors) + how, 'metres' if measured is not None else
+                    'pixels taken for metres: no measurements']
+
+
+def floors_text(floors: list[str]) -> str:
+    """Return the names of floors, for people."""
+    shown = [printable(floor) for floor in floors[:_SIZES_SHOWN]]
+    more = ' …' if len(floors) > len(shown) else ''
+    return f'{"floor" if len(floors) == 1 else "floors"} {", ".join(shown)}{more}'
+
+
 class _BuildingReader(YamlReader):
     """The parts of a building map."""
 
-    def level(self, name: str, node: yaml.Node) -> tuple[list[_Vertex], list[_Lane]]:
+    def level(self, name: str, node: yaml.Node) -> Level:
         fields = self.fields(node, f'level {name}')
         vertices = [self._vertex(name, index, item) for index, item in enumerate(
             self._list(fields, 'vertices', name))]
-        return vertices, [self._lane(item, vertices, name)
-                          for item in self._list(fields, 'lanes', name)]
+        return Level(vertices, [self._lane(item, vertices, name)
+                                for item in self._list(fields, 'lanes', name)])
 
-    def scale(self, node: yaml.Node, vertices: list[_Vertex]) -> float | None:
+    def fiducials(self, name: str, node: yaml.Node) -> list[Fiducial]:
+        """Return the fiducials of a level."""
+        found = []
+        for item in self._list(self.fields(node, f'level {name}'), 'fiducials', name):
+            what = f'a fiducial of {name}'
+            x, y, label = self.items(item, what, 3)[:3]
+            found.append(Fiducial('' if self.is_empty(label) else self.text(label, what),
+                                  self.number(x, f'x of {what}'),
+                                  -self.number(y, f'y of {what}')))
+        return found
+
+    def global_parameter(self, top: dict[str, yaml.Node], key: str) -> yaml.Node | None:
+        """Return a string among the parameters of the building."""
+        given = top.get('parameters')
+        return None if self.is_empty(given) else self._parameter(
+            self.fields(given, 'parameters'), key, _STRING)
+
+    def scale(self, node: yaml.Node, vertices: list[Vertex]) -> float | None:
         """Return metres per pixel; None where there are no measurements."""
         scales = []
         for item in self._list(self.fields(node, 'a level'), 'measurements', 'a level'):
@@ -156,25 +272,25 @@ class _BuildingReader(YamlReader):
         node = fields.get(key)
         return [] if self.is_empty(node) else self.items(node, f'{key} of {level}')
 
-    def _vertex(self, level: str, index: int, node: yaml.Node) -> _Vertex:
+    def _vertex(self, level: str, index: int, node: yaml.Node) -> Vertex:
         what = f'vertex {index} of {level}'
         items = self.items(node, what, 4)
         lift = self._parameter(self._parameters(items[4:], what), 'lift_cabin', _STRING)
-        return _Vertex(level, index,
-                       '' if self.is_empty(items[3]) else self.text(items[3], f'name of {what}'),
-                       '' if self.is_empty(lift) else self.text(lift, f'the lift of {what}'),
-                       self.number(items[0], f'x of {what}'),
-                       self.number(items[1], f'y of {what}'), node)
+        return Vertex(
+            level, index,
+            '' if self.is_empty(items[3]) else self.text(items[3], f'name of {what}'),
+            '' if self.is_empty(lift) else self.text(lift, f'the lift of {what}'),
+            self.number(items[0], f'x of {what}'), self.number(items[1], f'y of {what}'), node)
 
-    def _lane(self, node: yaml.Node, vertices: list[_Vertex], level: str) -> _Lane:
+    def _lane(self, node: yaml.Node, vertices: list[Vertex], level: str) -> Lane:
         start, end, parameters = self._edge(node, vertices, f'a lane of {level}')
         graph = self._parameter(parameters, 'graph_idx', _INTEGER)
         both = self._parameter(parameters, 'bidirectional', _BOOLEAN)
-        return _Lane(start, end, 0 if graph is None else self.integer(graph, 'graph_idx'),
-                     both is not None and self.boolean(both, 'bidirectional'))
+        return Lane(start, end, 0 if graph is None else self.integer(graph, 'graph_idx'),
+                    both is not None and self.boolean(both, 'bidirectional'))
 
-    def _edge(self, node: yaml.Node, vertices: list[_Vertex],
-              what: str) -> tuple[_Vertex, _Vertex, dict[str, yaml.Node]]:
+    def _edge(self, node: yaml.Node, vertices: list[Vertex],
+              what: str) -> tuple[Vertex, Vertex, dict[str, yaml.Node]]:
         items = self.items(node, what, 2)
         ends = [self.integer(item, f'an end of {what}') for item in items[:2]]
         for index in ends:
@@ -199,7 +315,7 @@ class _BuildingReader(YamlReader):
 
 
 def _choose(graph: int | None, present: list[int], problem: Callable[[str], ChainError],
-            one: Callable[[int], tuple[list[_Vertex], list[_Move]]]) -> int:
+            one: Callable[[int], tuple[list[Vertex], list[_Move]]]) -> int:
     """Return the graph that is asked for, or the only one."""
     if not present:
         raise problem('there are no lanes, and so no states')
@@ -222,7 +338,7 @@ def _level_sizes(reader: _BuildingReader, levels: Mapping[str, yaml.Node]) -> st
     """Return the levels, each with the number of its states in all graphs together."""
     sizes = []
     for name in islice(levels, _SIZES_SHOWN):
-        _, lanes = reader.level(name, levels[name])
+        lanes = reader.level(name, levels[name]).lanes
         states = {vertex for lane in lanes for vertex in (lane.start, lane.end)}
         sizes.append(f'{name} ({counted(len(states), "state")})')
     if len(levels) > len(sizes):
@@ -230,10 +346,10 @@ def _level_sizes(reader: _BuildingReader, levels: Mapping[str, yaml.Node]) -> st
     return ', '.join(sizes)
 
 
-def _lift_moves(reader: _BuildingReader, states: list[_Vertex],
-                doors: dict[str, set[str]]) -> list[_Move]:
+def _lift_moves(reader: YamlReader, states: list[Vertex],
+                doors: Mapping[str, Collection[str]]) -> list[_Move]:
     """Return the moves from floor to floor of vertices that are in the cabin of one lift."""
-    cabins: dict[str, list[_Vertex]] = {}
+    cabins: dict[str, list[Vertex]] = {}
     for vertex in states:
         if vertex.lift:
             if vertex.lift not in doors:
@@ -249,7 +365,7 @@ def _lift_moves(reader: _BuildingReader, states: list[_Vertex],
             if start.level != end.level]
 
 
-def _labels(states: list[_Vertex], reader: _BuildingReader) -> dict[_Vertex, str]:
+def _labels(states: list[Vertex], reader: YamlReader) -> dict[Vertex, str]:
     """Return a label of its own for each vertex, the shortest form that no other has."""
     forms = {}
     for vertex in states:
@@ -269,18 +385,5 @@ def _labels(states: list[_Vertex], reader: _BuildingReader) -> dict[_Vertex, str
             forms[vertex].pop(0)
 
 
-def _positions(vertices: list[_Vertex], system: str,
-               scale: float | None) -> dict[_Vertex, tuple[float, float]]:
-    if system == 'reference_image':
-        scale = scale or 1.0
-        return {v: (v.x * scale, -v.y * scale) for v in vertices}
-    if system == 'wgs84' and vertices:  # x is the longitude, y the latitude
-        east, north = vertices[0].x, vertices[0].y
-        shrunk = cos(radians(north))
-        return {v: (_EARTH_RADIUS * radians(v.x - east) * shrunk,
-                    _EARTH_RADIUS * radians(v.y - north)) for v in vertices}
-    return {v: (v.x, v.y) for v in vertices}
-
-
 FORMAT = MapFormat('an Open-RMF building map', 'levels', building_graph,
-                   recognises=lambda root: 'levels' in keys_of(root), choices=('graph', 'level'))
+                   lambda root: 'levels' in keys_of(root), choices=('graph', 'level'))

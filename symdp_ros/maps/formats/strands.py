@@ -22,7 +22,7 @@ def strands_graph(root: yaml.Node, source: str) -> TransitionGraph:
     :raises ChainError: with file and line: not of this form, a name that is used twice, an edge
         to a node that is not in the file.
     """
-    return graph_of_nodes(YamlReader(source), root, source)
+    return graph_of_nodes(YamlReader(source), root, source, ('STRANDS topological map', 'metres'))
 
 
 def _is_list_of_nodes(root: yaml.Node) -> bool:
@@ -31,4 +31,4 @@ def _is_list_of_nodes(root: yaml.Node) -> bool:
 
 
 FORMAT = MapFormat('a STRANDS topological map', 'a list of meta and node', strands_graph,
-                   recognises=_is_list_of_nodes)
+                   _is_list_of_nodes)
