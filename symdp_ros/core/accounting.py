@@ -18,8 +18,8 @@ With x = ε/k, for words that differ in j symbols (j is not k: ρ never converts
 
 * 'range': P[o|w] = h(o)·R^{matches(w, o)}/Z(w), 2·ln R ≤ x (`core.offline.backward`). matches
   changes by at most j, h(o) not at all, and Z(w)/Z(w') is one number for all o: f lies in an
-  interval of length 2j·ln R. Rounding adds at most 4.02·n·(N+2)·2⁻⁵³ to it (the factors in (2) and
-  (3) there, for two words), which is less than what R leaves of x: η ≤ j·x. ρ = (j·x)²/8.
+  interval of length 2j·ln R. Rounding adds at most 4.02·n·(N + 4M + 12)·2⁻⁵³ to it (equation (5)
+  there), which is less than what R leaves of x: η ≤ j·x. ρ = (j·x)²/8.
 * 'symbols': each o_t is drawn given o_1…o_{t−1} and w_t alone, and two symbols in place of w_t
   change no probability by more than e^{±x} (`core.online`): f lies in [−x, x], η = 2x, and each of
   the j changed symbols costs x²/2; the others cost 0. They add up as releases do: ρ = j·x²/2.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from symdp_ros.analysis import choice
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.release.settings import ReleaseSettings
@@ -78,9 +77,8 @@ class Mechanisms:
         """
         Draw a word of unknown symbols with each mechanism that may be chosen.
 
-        This compiles and imports all that releases need, however short they are.
+        This imports what releases need. The pass over long logs is compiled when one comes.
         """
-        loops.use_compiled()
         given = self._settings
         if self._is_open:
             choice.compare(given.chain, given.privacy, given.mechanism, _SHORT)

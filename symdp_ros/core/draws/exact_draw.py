@@ -40,7 +40,7 @@ def as_integers(weights: np.ndarray, exponents: np.ndarray) -> list[int]:
     """
     Return weights·2^exponents as integers, exactly, up to a common power of two.
 
-    :param weights: float64, each in [1/2, 2).
+    :param weights: float64, each 0 or in [1/2, 2).
     :param exponents: int64, same shape.
     """
     lowest = int(exponents.min())
