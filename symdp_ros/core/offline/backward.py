@@ -236,7 +236,7 @@ class WordSampler:
 
     def block(self, length: int, width: int) -> int:
         """Return how many positions have rows at once: all, or √n of them."""
-        each = width * (8 * self.moves.lanes + 4)
+        each = width * (8 * self.moves.lanes + (0 if self.plan(length).rescale_every else 4))
         return length if each * length <= self._chain.sizes.stored_bytes else ceil(sqrt(length))
 
     def compiled_for(self, length: int, words: int = 1) -> Any:
