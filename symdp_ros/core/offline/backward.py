@@ -47,12 +47,14 @@ does Z; ln((1+u)/(1−u)) < 2.01·u. Altogether
 
     |ln P̂[o|w] − ln P̂[o|w']| ≤ 2k·ln R + 4.02·n·(N + 4M + 12)·u ≤ ε,                       (5)
 
-since R is chosen with ln R ≤ (ε/k − 5·n·(N + 4M + 12)·2⁻⁵³) / 2, in rational arithmetic. Where that
-is not positive, R = 1: rows then do not depend on w in any bit, the loss is exactly 0, and words
-are drawn by h alone. R is at most 2⁴⁰ (B ≥ 2⁻⁴⁰), which is more private. As neither weights nor
-products round to zero, every word that can be drawn has a positive probability. A state from which
-no route has the zones to come has weight 0, and is never drawn; there is always one that has a
-weight, as each state of R_t follows one of R_{t−1} (`core.zones`).
+since R is chosen with ln R ≤ (ε/k − 5·n·(N + 4M + 12)·2⁻⁵³) / 2, in rational arithmetic. (Where
+each symbol is randomized response by itself, k·ln R stands for 2k·ln R in (5), and R is chosen
+with ln R ≤ ε/k − 5·n·(N + 4M + 12)·2⁻⁵³.) Where that is not positive, R = 1: rows then do not
+depend on w in any bit, the loss is exactly 0, and words are drawn by h alone. R is at most 2⁴⁰
+(B ≥ 2⁻⁴⁰), which is more private. As neither weights nor products round to zero, every word that
+can be drawn has a positive probability. A state from which no route has the zones to come has
+weight 0, and is never drawn; there is always one that has a weight, as each state of R_t follows
+one of R_{t−1} (`core.zones`).
 
 **Range.** So that no float overflows, either the weights at one position are known to be within a
 factor of 2¹⁷⁰⁰ of each other, or each state has an exponent of its own, for its largest lane.

@@ -13,7 +13,7 @@ _MOST_KEPT = 1_000  # tables
 
 
 class _Table(NamedTuple):
-    """The moves from a range of states into another: the first of each state, the second, …"""
+    """The moves from a range of states into another: the first of each state, and so on."""
 
     columns: Ints                # (most moves, states): places of their targets in their range
     weights: Weights             # (most moves, states, lanes); 0 where there is no such move

@@ -147,7 +147,7 @@ def sweep(first: int, last: int, word: PassWord, moves: Moves, W: Floats, E: Sho
             for i in range((word.symbols[t] - begin) * lanes,
                            (word.symbols[t] + 1 - begin) * lanes):
                 here[i] *= word.ratio
-    return total
+    return int(total)
 
 
 @compiled
