@@ -23,7 +23,7 @@ from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechan
                        UnknownSymbolError)
 from symdp_ros.core.draws import blocks
 from symdp_ros.core.offline.exponential import Exponential
-from symdp_ros.core.offline.passes import kernels, loops
+from symdp_ros.core.offline.passes import kernels
 from symdp_ros.core.offline.reachable import LoopSizes
 from symdp_ros.core.online import online_batch
 from symdp_ros.core.online import targets

@@ -28,7 +28,8 @@ def law_of(chain, trust, zoned, **sizes):
     zones = {'A': chain.states[::2], 'B': chain.states[1::2]}
     if len(chain) == 1:
         del zones['B']
-    return Exponential(chain, Privacy(3.0, 1, zones if zoned else None), trust, Random(5), sizes=LoopSizes(**sizes))
+    return Exponential(chain, Privacy(3.0, 1, zones if zoned else None), trust, Random(5),
+                       sizes=LoopSizes(**sizes))
 
 
 @pytest.mark.parametrize('spread_bits', [0, 1_550], ids=['exponents', 'one for each row'])

@@ -5,7 +5,6 @@ from itertools import pairwise
 
 from hypothesis import given
 import numpy as np
-import pytest
 from strategies import CHAINS, chains, grid, periodic_chains
 from symdp_ros import Chain
 from symdp_ros.core.models import Models

@@ -4,8 +4,8 @@
 The exponential mechanism over whole words (paper, Mechanisms 1 and 3), as one law.
 
 **Privacy** (the draws and their rounding: `core.offline.backward`). For adjacent words h(o) is the
-same, R^{matches} differs by a factor of at most R^k, and so does its sum over the words that can be
-drawn: with 2k·ln R ≤ ε no probability differs by more than e^ε.
+same, R^{matches} differs by a factor of at most R^k, and so does its sum over the words that can
+be drawn: with 2k·ln R ≤ ε no probability differs by more than e^ε.
 
 With zones (`core.zones`), a word has at each position the zone of its symbol; an unknown symbol
 that of the one before. Words are drawn among O(w), the feasible words whose t-th state lies in
@@ -28,7 +28,7 @@ from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.models import counting_model, Models
-from symdp_ros.core.offline.backward import match_ratio, WordSampler
+from symdp_ros.core.offline.backward import WordSampler
 from symdp_ros.core.offline.exponential_errors import exponential_distances, exponential_errors
 from symdp_ros.core.offline.passes import PassWord
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain

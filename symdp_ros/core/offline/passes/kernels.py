@@ -102,7 +102,8 @@ def _fill_wide(t: int, word: PassWord, moves: Moves, after: Floats, after_expone
                                         * power)
         v, switch, mixed = here[begin:begin + lanes], moves.switch, 0.0
         if lanes > 1:  # in the order of `_gather_models`
-            mixed = (((v[0] * switch[0] + v[4] * switch[4]) + (v[2] * switch[2] + v[6] * switch[6]))
+            mixed = (((v[0] * switch[0] + v[4] * switch[4])
+                      + (v[2] * switch[2] + v[6] * switch[6]))
                      + ((v[1] * switch[1] + v[5] * switch[5])
                         + (v[3] * switch[3] + v[7] * switch[7])))
         largest = 0.0
@@ -203,9 +204,10 @@ def walk(position: int, first: int, last: int, state: int, word: PassWord, bits:
     """
     Walk from a state, over place `position` of the word and those after it, before `last`.
 
-    widest: the most moves of a state. W, E: what `sweep` filled, from place `first` on. bits, uint64 (n,): 64 random bits for each
-    place. out, int64 (n,): the states walked; `model` is taken on with them. Return (position,
-    state): where that is not `last`, 53 bits do not tell the next state.
+    widest: the most moves of a state. W, E: what `sweep` filled, from place `first` on. bits,
+    uint64 (n,): 64 random bits for each place. out, int64 (n,): the states walked; `model` is
+    taken on with them. Return (position, state): where that is not `last`, 53 bits do not tell
+    the next state.
     """
     lengths, lanes, is_wide = np.empty(widest), len(model), word.rescale_every == 0
     offsets, targets, weights = moves.offsets, moves.targets, moves.weights.reshape(-1)
