@@ -53,9 +53,10 @@ def test_what_moves_have_is_in_the_order_of_their_targets(chain):
     moves = reachable.moves(Models(('one', 'two'), numbers, np.array([.25, .75]), *chain.csr()))
     assert moves.lanes == MODEL_LANES and not moves.weights[:, 2:].any()
     assert (moves.weights[:, 1] == moves.weights[:, 0] + len(targets)).all()
-    assert moves.weights[:, 0].tolist() == [own[index[label], index[reachable.label[there]]]
-                              for number, label in enumerate(reachable.label[1:], 1)
-                              for there in reachable.successors(number)]
+    assert moves.weights[:, 0].tolist() == [
+        own[index[label], index[reachable.label[there]]]
+        for number, label in enumerate(reachable.label[1:], 1)
+        for there in reachable.successors(number)]
 
 
 @given(chains(complete=False) | periodic_chains())
