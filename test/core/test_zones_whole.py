@@ -216,7 +216,7 @@ def test_weights_of_other_zones_do_not_matter():
                    'z': ['z'], 's': {'x': 0.5, 'y': 0.25, 'z': 0.25}}, 's')
     point = int((1 - rare / 4) * 2**64)  # in the part of y, which is the last of 2⁻³¹
     law = Exponential(chain, privacy_of({'A': 'wxyv', 'B': 'zs'}, 80.0), 1.0,
-                          Tape(point, 64 * 7))
+                      Tape(point, 64 * 7))
     assert law.draw(['w'] * 7) == ['y', *'v' * 6]
 
 

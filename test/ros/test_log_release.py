@@ -416,7 +416,7 @@ def test_what_has_to_be_compiled_is_said_once(place, chain_file, monkeypatch, ca
 
 
 def test_what_cannot_be_prepared_is_said_and_holds_up_nobody(place, chain_file, monkeypatch,
-                                                            capfd):
+                                                             capfd):
     def full(self):
         loops_begin(COMPILING)
         raise OSError(28, 'No space left on device')

@@ -27,13 +27,13 @@ class OfflineMechanism(Mechanism):
     selection='exponential' (paper, Mechanisms 1 and 3): P[o] ∝ h(o)·B^{d(w, o)}, B = e^{−ε/2k}, by
     one backward and one forward pass, in O(n·|E|) time, and O(√n) rows of memory where words are
     long (`core.offline.backward`). base='chain': h is how likely a hidden switch between public
-    models of how a robot moves makes o (`core.models`), which errs far less where robots stay, or have
-    habits that the chain names. base='counting': h = 1, as published. Where all words over one
-    alphabet are feasible (`Chain.is_alphabet`: the complete chain, and whatever chain is complete
-    where words can go) and h is the same for all, the normaliser is a product of one factor for
-    each position, so there B = e^{−ε/k} keeps the promised ε; the paper's B would keep ε/2. The
-    positions are then independent, and it is the same distribution as the online mechanism's,
-    which draws it.
+    models of how a robot moves makes o (`core.models`), which errs far less where robots stay, or
+    have habits that the chain names. base='counting': h = 1, as published. Where all words over
+    one alphabet are feasible (`Chain.is_alphabet`: the complete chain, and whatever chain is
+    complete where words can go) and h is the same for all, the normaliser is a product of one
+    factor for each position, so there B = e^{−ε/k} keeps the promised ε; the paper's B would keep
+    ε/2. The positions are then independent, and it is the same distribution as the online
+    mechanism's, which draws it.
 
     selection='permute_and_flip': the noisy maximum of −d(w, o), which errs no more than the
     exponential mechanism with the same B (`core.offline.noisy_maximum`). It counts the words at
