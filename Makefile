@@ -80,20 +80,16 @@ INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 
 setup: $(VENV)/.done
 
 $(VENV)/.done: setup.py symdp_ros/__init__.py
-	@echo 'Once, 1 of 2: installs $(INSTALLED) into $(VENV): 1 to 3 minutes …'
+	@echo 'Once: installs $(INSTALLED) into $(VENV): 1 to 3 minutes …'
 	@$(PYTHON) -m venv $(VENV_OPTIONS) $(VENV)
 	@$(INSTALL) '.[$(EXTRAS)]'
-	@echo 'Once, 2 of 2: compiles the inner loops: about a minute …'
-	@$(VENV)/bin/python -m symdp_ros.cli.main warm-up
 	@touch $@
 
 demo: setup
 	@$(VENV)/bin/symdp demo '$(MAP)' --epsilon '$(EPSILON)' --protect '$(PROTECT)' \
 	    --duration '$(DURATION)' --robots '$(ROBOTS)' $(DEMO_OPTIONS)
 
-# Loops of changed sources are compiled first: nodes under test would wait for it.
 test: setup
-	$(VENV)/bin/python -m symdp_ros.cli.main warm-up
 	$(VENV)/bin/python -m pytest -n $(JOBS) --maxschedchunk 8 -m "not linter and not thorough" $(TEST_OPTIONS)
 
 test-thorough: setup
@@ -114,7 +110,6 @@ test-often: setup
 # A process that a test kills leaves a cut file, which is left out.
 COVERAGE = $(VENV)/bin/python -m coverage
 coverage: setup
-	$(VENV)/bin/python -m symdp_ros.cli.main warm-up
 	rm -rf build/coverage && mkdir -p build/coverage
 	-$(COVERAGE) run -m pytest -n $(JOBS) --maxschedchunk 8 -m "not linter" $(TEST_OPTIONS)
 	-$(COVERAGE) combine --quiet

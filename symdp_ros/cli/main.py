@@ -6,8 +6,7 @@ import os
 import sys
 
 from symdp_ros import __version__
-from symdp_ros.cli import (calibrate, call, demo, doctor, echo, explore, isolate, topics,
-                           warm_up)
+from symdp_ros.cli import (calibrate, call, demo, doctor, echo, explore, isolate, topics)
 from symdp_ros.cli.arguments import Parser
 from symdp_ros.cli.logs import learn, ledger, release, table
 from symdp_ros.cli.maps import automaton, chain, check, propose_zones
@@ -16,7 +15,7 @@ from symdp_ros.errors import printable, SymdpError
 from symdp_ros.files.standard_output import close_output
 
 COMMANDS = (check, chain, propose_zones, calibrate, explore, demo, release, table, ledger,
-            learn, automaton, topics, echo, call, doctor, isolate, warm_up)
+            learn, automaton, topics, echo, call, doctor, isolate)
 
 
 def make_parser() -> Parser:

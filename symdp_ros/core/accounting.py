@@ -46,13 +46,16 @@ With x = ε/k, for words that differ in j symbols (j is not k: ρ never converts
 
 * 'range': P[o|w] = h(o)·R^{matches(w, o)}/Z(w), 2·ln R ≤ x (`core.offline.backward`). matches
   changes by at most j, h(o) not at all, and Z(w)/Z(w') is one number for all o: f lies in an
-  interval of length 2j·ln R. Rounding adds at most 4.02·n·(N+2)·2⁻⁵³ to it (the factors in (2) and
-  (3) there, for two words), which is less than what R leaves of x: η ≤ j·x. ρ = (j·x)²/8, or
-  ρ_2(j·x) where that is less: 0 lies in the interval, as no law is larger everywhere.
+  interval of length 2j·ln R. Rounding adds at most 4.02·n·(N + 4M + 12)·2⁻⁵³ to it (equation (5)
+  there), which is less than what R leaves of x: η ≤ j·x. ρ = (j·x)²/8, or ρ_2(j·x) where that is
+  less: 0 lies in the interval, as no law is larger everywhere.
 * 'symbols': each o_t is drawn given o_1…o_{t−1} and w_t alone, and two symbols in place of w_t
   change no probability by more than e^{±x} (`core.online`): each of the j changed symbols costs
   ρ_2(x); the others cost 0. They add up as releases do: ρ = j·ρ_2(x). This is live and causal, and
-  the exponent ε/k where all words are feasible, whose positions are independent. Where each o_t is
+  the exponent ε/k where all words are feasible, whose positions are independent. (There, in zones,
+  weights are floats, whose rounding depends on later symbols: an unchanged position costs at most
+  β²/2, β = 4.02·K·2⁻⁵³, K = N + 4M + 12, and a changed one ρ_2(ln R + β). The reserve of R,
+  5n·K·2⁻⁵³ of x, is more than all of that.) Where each o_t is
   a response on at least m values (`core.online.response`), ρ = j·ρ_m(x): an unknown symbol has
   the mean of all its laws, and D_α is convex in its second and quasi-convex in its first argument.
 * 'pure': whatever is e^{j·x}-private: ρ = ρ_2(j·x). Permute-and-flip, learned chains, and releases

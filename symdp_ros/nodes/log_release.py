@@ -78,7 +78,7 @@ class LogRelease(ManagedNode):
                             qos_profile=QoSProfile(depth=CALLS))
 
     def prepare(self):
-        """Read the map, make what draws, and compile it, so that no release need wait for it."""
+        """Read the map, and make what draws, so that no release need wait for it."""
         settings = ReleaseSettings.of(MapSettings.of(self.settings).read(), self.settings)
         mechanisms = Mechanisms(settings, self._random, self.get_logger().info)
         try:
@@ -86,7 +86,7 @@ class LogRelease(ManagedNode):
         except SymdpError as error:
             self.get_logger().error(str(error))
         except Exception as error:  # such as a full disk; a release tries again
-            self.get_logger().error('the inner loops were not compiled: an error of type '
+            self.get_logger().error('releases were not prepared: an error of type '
                                     f'{type(error).__name__}')
         return settings, mechanisms
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from symdp_ros.core.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.release.settings import ReleaseSettings
@@ -71,9 +70,8 @@ class Mechanisms:
         """
         Draw a word of unknown symbols with each mechanism that may be chosen.
 
-        This compiles and imports all that releases need, however short they are.
+        This imports what releases need. The pass over long logs is compiled when one comes.
         """
-        loops.use_compiled()
         for settings in self._available.values():
             self._of(settings).privatize([None] * _SHORT)
 

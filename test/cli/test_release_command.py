@@ -396,7 +396,7 @@ def test_what_has_to_be_compiled_is_said_at_once(place, monkeypatch, capsys):
     assert main(['release', 'logs', '--chain', str(CHAIN), '--epsilon=1', '--adjacency=1', '-o',
                  'out']) == 0
     assert told == ['symdp release: compiling the inner loops: this takes up to a minute, '
-                    'once after an installation (symdp warm-up compiles all)\n', '']
+                    'once after an installation\n', '']
 
 
 def test_what_would_be_noise_is_refused_and_not_charged(place):

@@ -22,16 +22,6 @@ def large_grid(side):
     return Chain({f'{x},{y}': around(x, y) for x in range(side) for y in range(side)}, '0,0')
 
 
-def reached_in(chain, moves, period=1):
-    """
-    Return the numbers of the states of a `ReachableChain` within that many moves, ascending.
-
-    :param period: only those that moves, moves − period, … lead to.
-    """
-    numbers = np.arange(1, chain.reached(moves) + 1)
-    return numbers[(moves - chain.levels[numbers]) % period == 0]
-
-
 def distance(word, output):
     """Return the Hamming distance."""
     return sum(a != b for a, b in zip(word, output, strict=True))

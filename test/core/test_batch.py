@@ -23,7 +23,7 @@ from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechan
                        UnknownSymbolError)
 from symdp_ros.core.draws import blocks
 from symdp_ros.core.offline.exponential import Exponential
-from symdp_ros.core.offline.passes import kernels, model_kernels
+from symdp_ros.core.offline.passes import kernels
 from symdp_ros.core.offline.reachable import LoopSizes
 from symdp_ros.core.online import online_batch
 from symdp_ros.core.online import targets
@@ -170,7 +170,7 @@ def test_the_word_that_is_under_way_goes_on():
     {'four': FOUR, 'ring': CHAINS['ring'], 'split': CHAINS['split'], 'grid': grid(6)}, 'four',
     'grid'))
 @pytest.mark.parametrize('base', ['chain', 'counting'])
-@pytest.mark.parametrize('sizes', [LoopSizes(), LoopSizes(lanes_bytes=0)],
+@pytest.mark.parametrize('sizes', [LoopSizes(), LoopSizes(side_by_side_bytes=0)],
                          ids=['together', 'one by one'])
 def test_the_same_bits_give_the_same_words_as_one_by_one(chain, epsilon, base, sizes):
     """Whatever lane a word is in, and whatever its neighbours: bit for bit."""
@@ -201,8 +201,8 @@ def test_every_number_of_columns(degree):
 @pytest.mark.parametrize('first, expected', [(2**63, 'second'), (2**63 - 1, 'first')])
 def test_a_point_on_a_boundary_takes_more_bits(first, expected, monkeypatch):
     """Both moves are equally likely: 53 bits do not decide the side of 1/2."""
-    counted = Counted(kernels.exponential)
-    monkeypatch.setattr(kernels, 'exponential', counted)
+    counted = Counted(kernels.draw_together)
+    monkeypatch.setattr(kernels, 'draw_together', counted)
     chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
     words = [['a'] * length for length in (1, 3, 3, 5)]
     bits = Given([first.to_bytes(8, 'little') * len(word) for word in words])
@@ -232,18 +232,18 @@ def test_points_on_boundaries_in_words_side_by_side(trust, monkeypatch):
         words.append(word)
         raws.append(bytes(raw))
         expected.append([*output])
-    module, name = (kernels, 'exponential') if trust is None else (model_kernels, 'words')
-    counted = Counted(getattr(module, name))
-    monkeypatch.setattr(module, name, counted)
+    name = 'draw_together' if trust is None else 'draw_words'
+    counted = Counted(getattr(kernels, name))
+    monkeypatch.setattr(kernels, name, counted)
     found = iter(law.draw_many(*flat(chain, words), Given(raws)).tolist())
     assert [[chain.states[next(found)] for _ in word] for word in words] == expected
     assert counted.calls > (10 if trust is None else sum(map(len, words)))
 
 
-@pytest.mark.parametrize('chain, epsilon, period', [
+@pytest.mark.parametrize('chain, epsilon', [
     (Chain({'s': ['x', 'y'], 'x': ['x', 'v'], 'v': ['v', 'x'], 'y': ['y', 'z'], 'z': ['y', 'z']},
-           's'), 2000.0, 1), (grid(3, staying=False), 40.0, 2)])
-def test_weights_that_no_float_holds_side_by_side(chain, epsilon, period):
+           's'), 2000.0), (grid(3, staying=False), 40.0)])
+def test_weights_that_no_float_holds_side_by_side(chain, epsilon):
     """Two parts that never meet; two colours, of which a robot that never stays sees one."""
     random, words = Random(4), []
     for length in (400, 400, 377):
@@ -252,8 +252,7 @@ def test_weights_that_no_float_holds_side_by_side(chain, epsilon, period):
             word.append(random.choice(chain.successors(word[-1])))
         words.append(word)
     law, bits = Exponential(chain, Privacy(epsilon), None), WordBits(3)
-    plan = law._sampler.plan(400)
-    assert plan.wide == (period == 1) and plan.period == period
+    assert law._sampler.plan(400).rescale_every == 0
     expected = [Exponential(chain, Privacy(epsilon), None, bits.stream(i)).draw(word)
                 for i, word in enumerate(words)]
     found = law.draw_many(*flat(chain, words), bits).tolist()

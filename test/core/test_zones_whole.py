@@ -15,10 +15,10 @@ from strategies import (all_to_all, COMPLETE, feasible_words, flat, grid, replay
                         Tape, thorough)
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy, errors_of_words
-from symdp_ros.core.compiled.vectors import LANES
-from symdp_ros.core.offline import exponential_errors
+from symdp_ros.core.offline import backward, exponential_errors
 from symdp_ros.core.offline.backward import match_ratio
-from symdp_ros.core.offline.exponential_in_zones import ExponentialInZones
+from symdp_ros.core.offline.exponential import Exponential
+from symdp_ros.core.offline.reachable import LoopSizes
 from zone_checks import (assert_private_in_zones, by_zones, privacy_of, routes, told, within,
                          ZONED)
 
@@ -73,7 +73,7 @@ def test_all_pairs_of_words_with_the_same_zones(chain, zones, base, epsilon, adj
 
 def test_the_search_finds_an_excess(monkeypatch):
     mechanism = made(*ZONED['four'], 4.0, base='counting')
-    monkeypatch.setattr(mechanism.law, 'ratio', lambda length: exp(4.01))
+    monkeypatch.setattr(backward, 'match_ratio', lambda *_: exp(4.01))
     with pytest.raises(AssertionError):
         assert_private_in_zones(mechanism.chain, mechanism.privacy, 3, law_of(mechanism))
 
@@ -144,8 +144,8 @@ def test_an_alphabet_has_the_whole_of_epsilon_if_all_moves_weigh_the_same(rows, 
 def test_what_is_set_aside_for_rounding(loss_bound):
     length, is_even = 10**8, loss_bound == 'symbols'
     chain = all_to_all(3) if is_even else ZONED['four'][0]
-    law = ExponentialInZones(chain, Privacy(3.0, 2, {'A': chain.states}), None)
-    reserve = Fraction(5 * length * (int(chain.out_degrees().max()) + 4 * LANES + 12), 2**53)
+    law = Exponential(chain, Privacy(3.0, 2, {'A': chain.states}), None)
+    reserve = Fraction(5 * length * (int(chain.out_degrees().max()) + 4 + 12), 2**53)
     assert law.loss_bound == loss_bound
     assert law.ratio(length) == (match_ratio(3 - 2 * reserve, Fraction(0)) if is_even
                                  else match_ratio(Fraction(3, 2), reserve))
@@ -182,8 +182,8 @@ def test_bits_draw_the_word_that_the_exact_law_says(chain, zones, base):
         if word not in laws:
             laws[word] = law_of(mechanism)(word)
         bits = random.getrandbits(192)
-        law = ExponentialInZones(chain, mechanism.privacy, 0.8 if base == 'chain' else None,
-                                 Tape(bits, 192))
+        law = Exponential(chain, mechanism.privacy, 0.8 if base == 'chain' else None,
+                          Tape(bits, 192))
         assert tuple(law.draw(word)) == chosen(laws.__getitem__, word, bits)
 
 
@@ -194,7 +194,7 @@ def test_a_point_on_an_end_takes_more_bits(beyond, expected):
     chances = law_of(OfflineMechanism(chain, privacy))(word)
     first = sum(chance for output, chance in chances.items() if output[0] == 'a')
     bits = int(first * 2**64) | beyond << 256 | Random(1).getrandbits(192) << 64
-    assert ExponentialInZones(chain, privacy, 0.8, Tape(bits, 320)).draw(word)[0] == expected
+    assert Exponential(chain, privacy, 0.8, Tape(bits, 320)).draw(word)[0] == expected
 
 
 def test_weights_that_are_far_apart():
@@ -215,8 +215,8 @@ def test_weights_of_other_zones_do_not_matter():
     chain = Chain({'w': ['w'], 'x': ['x'], 'y': {'v': rare, 'z': 1 - rare}, 'v': ['v'],
                    'z': ['z'], 's': {'x': 0.5, 'y': 0.25, 'z': 0.25}}, 's')
     point = int((1 - rare / 4) * 2**64)  # in the part of y, which is the last of 2⁻³¹
-    law = ExponentialInZones(chain, privacy_of({'A': 'wxyv', 'B': 'zs'}, 80.0), 1.0,
-                             Tape(point, 64 * 7))
+    law = Exponential(chain, privacy_of({'A': 'wxyv', 'B': 'zs'}, 80.0), 1.0,
+                      Tape(point, 64 * 7))
     assert law.draw(['w'] * 7) == ['y', *'v' * 6]
 
 
@@ -249,7 +249,7 @@ def test_where_53_bits_are_not_enough(chain, zones):
         possible = routes(privacy, chain, told(privacy, chain, word))
         for point in (0, 2**64 - 1, 2**63, 2**63 - 1):
             bits = sum(point << 64 * i for i in range(3))
-            law = ExponentialInZones(chain, privacy, None, Tape(bits, 192))
+            law = Exponential(chain, privacy, None, Tape(bits, 192))
             assert tuple(law.draw(word)) in possible
 
 
@@ -258,13 +258,12 @@ def test_positions_that_are_computed_again_change_nothing(base):
     chain, random = grid(4), Random(3)
     zones = {z: [s for s in chain.states if s[0] in z] for z in ('01', '23')}
     word = [random.choice([*chain.states, None]) for _ in range(200)]
-    laws = [ExponentialInZones(chain, Privacy(1.0, 1, zones), 0.8 if base == 'chain' else None,
-                               Random(5), stored=stored) for stored in (10**8, 0, 40_000)]
-    symbols = laws[0]._positions(word)
-    parts = [sum(1 for _ in law._swept(symbols, law._zones(symbols))) for law in laws]
-    assert parts == [1, 200, 15]
+    laws = [Exponential(chain, Privacy(1.0, 1, zones), 0.8 if base == 'chain' else None,
+                        Random(5), sizes=LoopSizes(stored_bytes=stored)) for stored in (10**8, 0)]
+    blocks = [law._sampler.block(200, 8) for law in laws]
+    assert blocks == [200, 15]
     drawn = [law.draw(word) for law in laws]
-    assert drawn[0] == drawn[1] == drawn[2]
+    assert drawn[0] == drawn[1]
     assert len({law.log_probability(word, drawn[0]) for law in laws}) == 1
 
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', ROOT / 'SECURITY.md',
          *sorted(page for page in (ROOT / 'docs').rglob('*.md') if not page.is_symlink())]
 #: They start processes or look at the ROS graph: test/cli tries them.
-NOT_RUN = 'demo', 'doctor', 'topics', 'echo', 'call', 'warm-up'
+NOT_RUN = 'demo', 'doctor', 'topics', 'echo', 'call'
 #: What a newcomer types first.
 FIRST_READ = 'README.md', 'docs/tutorial.md'
 #: Arguments of launch files besides parameters.

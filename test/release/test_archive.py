@@ -580,8 +580,6 @@ from pathlib import Path
 import symdp_ros.release.archives.file as file
 from symdp_ros.core.offline import OfflineMechanism
 from conftest import ArchivePlace
-from symdp_ros.release.warm_up import warm_up
-warm_up()  # what every run needs is loaded once
 OfflineMechanism.privatize_many = lambda self, symbols, offsets: symbols * 0
 file.parquet()
 FILES = {os.link, os.unlink, os.rename, os.fsync, os.mkdir, os.replace, os.rmdir, os.utime}

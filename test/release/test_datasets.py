@@ -348,8 +348,6 @@ import symdp_ros.release.archives.archive
 from symdp_ros.release import outbox
 from symdp_ros.release.archives.file import Columns, parquet
 from symdp_ros.release.transaction import Publisher
-from symdp_ros.release.warm_up import warm_up
-warm_up()  # what every run needs is loaded once
 parquet()
 def kill(*arguments, **more):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -415,8 +415,8 @@ def test_what_has_to_be_compiled_is_said_once(place, chain_file, monkeypatch, ca
     assert capfd.readouterr().err.count('compiling the inner loops') == 1
 
 
-def test_loops_that_cannot_be_compiled_are_said_and_hold_up_nobody(place, chain_file, monkeypatch,
-                                                                   capfd):
+def test_what_cannot_be_prepared_is_said_and_holds_up_nobody(place, chain_file, monkeypatch,
+                                                             capfd):
     def full(self):
         loops_begin(COMPILING)
         raise OSError(28, 'No space left on device')
@@ -428,7 +428,7 @@ def test_loops_that_cannot_be_compiled_are_said_and_hold_up_nobody(place, chain_
         call = executor.create_task(node._on_release, None, Trigger.Response())
         wait_until(call.done, 'an answer', lambda: executor.spin_once(0.05))
         assert answered(call.result())['code'] == 'ok'
-    assert 'not compiled: an error of type OSError' in capfd.readouterr().err
+    assert 'not prepared: an error of type OSError' in capfd.readouterr().err
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import threading
 
-COMPILING = ('compiling the inner loops: this takes up to a minute, once after an installation '
-             '(symdp warm-up compiles all)')
+COMPILING = 'compiling the inner loops: this takes up to a minute, once after an installation'
 UNCOMPILED = ('numba is not installed, or turned off by NUMBA_DISABLE_JIT: the inner loops run '
-              'uncompiled, some hundred times slower, which matters for long routes on large maps')
+              'uncompiled, some hundred times slower, which matters for archives')
 
 _lock = threading.Lock()
 _listeners: list[list[Callable[[str], None]]] = []  # each emptied by its first notice

@@ -3,76 +3,96 @@
 """
 The exponential mechanism on a chain: words drawn by one backward and one forward pass.
 
-With R = 1/B ≥ 1, the mechanism draws a feasible word o of length n with probability
-h(o)·R^{matches(w, o)} / Z(w), where matches = n − d(w, o), and h(o) = Π_t h(o_t|o_{t−1}) is a
-public base measure: h = 1, which counts words (paper, Mechanism 3, divided by B^n), or a P of
-floats (`core.models`; for several of them, `core.offline.model_backward`). Instead of the
-automaton with its error coordinate, the weights are summed out position by position:
+With R = 1/B ≥ 1, the mechanism draws a word o of length n with probability
+h(o)·R^{matches(w, o)} / Z(w), where matches = n − d(w, o), among the feasible words whose t-th
+state is in a public set A_t: all states; with zones, those of the zone told (`core.zones`), and
+matches counts the positions that have a zone. h is a public base measure (`core.models`): a hidden
+switch between models P_m, one model, or h = 1 (one model whose moves all weigh 1), which counts
+words (paper, Mechanism 3, divided by B^n).
 
-    V_n(s) = 1,  V_{t−1}(s) = Σ_{s' ∈ C(s)} h(s'|s)·W_t(s'),  W_t(s') = b_t(s')·V_t(s'),       (1)
+Instead of the automaton with its error coordinate, errors and hidden models are summed out
+position by position. Let b_t(s) = R if s = w_t, 1 elsewhere in A_t, and 0 outside. With U_t(s, m)
+the weight of all that can follow s at position t, where the move there was by the model m,
 
-b_t(s') = R if s' = w_t, else 1; then o_t is drawn from C(o_{t−1}) with probabilities proportional
-to U_t(o_t|o_{t−1}) = h(o_t|o_{t−1})·W_t(o_t). O(n·|E|) time. As many W_t are kept as take
-`LoopSizes.stored_bytes`, or 2.5·√n of them. Those between are computed again, in the same order of
-additions, so that not a bit differs: for the states that the walk can still reach, or, where that
-is soon nearly all, for several segments at a time.
+    V_{t−1}(s, m) = Σ_{s' ∈ C(s)} P_m(s'|s)·b_t(s')·U_t(s', m),   U_n = 1,
+    U_t(s, m) = (1 − ρ)·V_t(s, m) + Σ_m' ρ·q(m')·V_t(s, m')   (U = V where there is one).   (1)
 
-**Rounding.** W, U and V are computed in float64, u = 2⁻⁵³; o_t is drawn from the computed Û_t
-exactly, in as many random bits as it takes. Then for every feasible o
+With α_t(m), how likely each model is for move t given o_1…o_{t−1} under h,
 
-    P̂[o|w] = Π_t Û_t(o_t|o_{t−1}) / Σ_{s' ∈ C(o_{t−1})} Û_t(s'|o_{t−1}).                       (2)
+    α_1 = q,   α_{t+1}(m) ∝ (1 − ρ)·y(m) + ρ·q(m)·Σ y,   y(m) = α_t(m)·P_m(o_t|o_{t−1}),  (2)
 
-Let N be the largest number of successors. A computed sum V̂_{t−1} is off its own terms Û_t by at
-most N−1 additions and one omission (terms below 2⁻¹⁵⁰ of the largest), Ŵ_t(w_t) = R·V̂_t(w_t) by
-one product, and Û_t = h·Ŵ_t by another, which h = 1 does without; whatever floats are used as h,
-and as R, they are h and R exactly. So (2) telescopes to h(o)·R^{matches} / V̂_0(s_0), times
-n·(N+2) factors of 1±u at the most; n·(N+1) where h = 1. In the same way V̂_0(s_0) = Z(w), times as
-many. For adjacent words h(o) is the same, R^{matches} differs by R^k at most, and so does Z;
-ln((1+u)/(1−u)) < 2.01·u. Altogether
+o_t is drawn with probabilities proportional to
 
-    |ln P̂[o|w] − ln P̂[o|w']| ≤ 2k·ln R + 4.02·n·(N+2)·u ≤ ε,                                 (3)
+    A_t(s') = Σ_m α_t(m)·P_m(s'|o_{t−1})·b_t(s')·U_t(s', m),   s' ∈ C(o_{t−1}).           (3)
 
-since R is chosen with ln R ≤ (ε/k − 5·n·(N+2)·2⁻⁵³) / 2, in rational arithmetic (N+1 where h = 1).
-Where that is not positive, R = 1: W then does not depend on w in any bit, the loss is exactly 0,
-and words are drawn by h alone. R is at most 2⁴⁰ (B ≥ 2⁻⁴⁰), which is more private. As neither
-weights nor products round to zero, every feasible o has a positive probability.
+No model is drawn. O(n·|E|·M) time, of the moves into A_t alone. Where all rows b_t·U_t take more
+than `LoopSizes.stored_bytes`, every √n-th is kept, and those between are computed a second time,
+in the same order of additions, so that not a bit differs.
+
+**Rounding.** V, U, α and A are computed in float64, u = 2⁻⁵³, and o_t is drawn from the computed
+Â exactly, in as many random bits as it takes: P̂[o|w] = Π_t Â_t(o_t) / Σ_{s'} Â_t(s'). Whatever
+floats are used as P_m, R, ρ and q, they are these numbers exactly. All terms are positive or an
+exact 0, so relative errors add up. Let N be the largest number of successors, and M the lanes, of
+one model 1 and of several `MODEL_LANES`. V̂ is off its own terms by a product, at most N − 1
+additions, and what is left out where states have exponents (terms below 2⁻²⁵⁰ of the largest),
+which is less than a factor; Û by M + 1 more, and b by one; Â by M + 1; α̂ by M + 5. α does not
+depend on w, and by (1) and (2)
+
+    A_{t−1}(o_{t−1}) = κ_t(o)·b_{t−1}(o_{t−1})·Σ_{s'} A_t(s'),                            (4)
+
+κ_t the normaliser of (2). So the product telescopes to Π κ·R^{matches} over one number Z(w), times
+at most n·(N + 4M + 12) factors of 1±u; since P̂ sums to 1, Z(w) is Σ_o Π κ·R^{matches}, times as
+many. For adjacent words Π κ = h(o) is the same, A_t is, R^{matches} differs by R^k at most, and so
+does Z; ln((1+u)/(1−u)) < 2.01·u. Altogether
+
+    |ln P̂[o|w] − ln P̂[o|w']| ≤ 2k·ln R + 4.02·n·(N + 4M + 12)·u ≤ ε,                       (5)
+
+since R is chosen with ln R ≤ (ε/k − 5·n·(N + 4M + 12)·2⁻⁵³) / 2, in rational arithmetic. (Where
+each symbol is randomized response by itself, k·ln R stands for 2k·ln R in (5), and R is chosen
+with ln R ≤ ε/k − 5·n·(N + 4M + 12)·2⁻⁵³.) Where that is not positive, R = 1: rows then do not
+depend on w in any bit, the loss is exactly 0, and words are drawn by h alone. R is at most 2⁴⁰
+(B ≥ 2⁻⁴⁰), which is more private. As neither weights nor products round to zero, every word that
+can be drawn has a positive probability. A state from which no route has the zones to come has
+weight 0, and is never drawn; there is always one that has a weight, as each state of R_t follows
+one of R_{t−1} (`core.zones`).
 
 **Range.** So that no float overflows, either the weights at one position are known to be within a
-factor of 2¹⁷⁰⁰ of each other, or each state has an exponent of its own. Which of the two depends
-on the chain, h, R and n alone. Let the sums of rows of h be at most D and at least 1: D =
-N where h = 1. That of a chain has D ≤ 1 + 2⁻²⁰ after a division by its least row, which leaves the
-law as it is, and is not carried out: sums are at least 1 − 2⁻²³. Then from V_n = 1 on, V_t(s) is
-between 1 and (D·R)^{n−t}. Besides, if all states reach the same states in exactly r moves
-(`ReachableChain.mixing_moves`), and h_min ≤ 1 is the least h, V_t(s) ≤ (D·R)^r·max V_{t+r} and
-V_t(s') ≥ h_min^r·max V_{t+r}: one path leads to the largest. Where walks come back to a state
-after multiples of a period alone (a map of two colours, on which the robot never stays), this
-holds among the states that t moves can lead to, and only those have a W_t. Their largest weight is
-brought to 2⁸⁰⁰ before it can have grown by 2¹⁶⁰; meanwhile none falls by more than 2²⁰ (as many
-sums of 1 − 2⁻²³), and a product with h by 2⁴¹ more: between 2⁸⁰⁰⁻¹⁷⁰⁰⁻⁶¹ and 2⁸⁰⁰⁺¹⁶⁰·D·R, all are
-normal.
+factor of 2¹⁷⁰⁰ of each other, or each state has an exponent of its own, for its largest lane.
+Which of the two depends on the chain, h, R and n alone; with zones it is the latter. Let the sums
+of rows of P_m be at most D ≥ 1: N where h = 1. Those of a chain have D ≤ 1 + 2⁻²⁰ after a division
+by their least row, which leaves the law as it is, and is not carried out: sums are at least 1 −
+2⁻²³. Then from U_n = 1 on, V_t is between 1 and (D·R)^{n−t}. Besides, a move of a model m that is
+positive everywhere takes at least (1 − ρ)·min P_m of what follows, and being in it ρ·q(m) (1 and 1
+with one model). So where all states reach the same states in exactly r moves
+(`ReachableChain.mixing_moves`), weights at one position differ by at most (D·R/((1 − ρ)·min
+P_m))^r / (ρ·q(m)). 150 bits more are for products and lanes: Û_t(s, ·) are within a factor 1 +
+1/min ρ·q ≤ 2⁴⁷ of each other, and lanes without a model, and models that cannot make a move, only
+ever add 0. The largest weight is brought to 2⁸⁰⁰ before it can have grown by 2¹⁶⁰; meanwhile none
+falls by more than 2²⁰ (as many sums of 1 − 2⁻²³), and a product with h by 2⁴¹ more: between
+2⁸⁰⁰⁻¹⁷⁰⁰⁻⁶¹ and 2⁸⁰⁰⁺¹⁶⁰·D·R, all are normal.
 """
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, log, log2, nextafter, prod, sqrt
+from math import ceil, inf, log, log2, nextafter, sqrt
 from typing import Any
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Weights
-from symdp_ros.core.compiled.vectors import aligned
+from symdp_ros.core.annotations import Floats, Ints, Numbers, RandomBits, ShortInts
 from symdp_ros.core.draws.exact_draw import as_integers, draw_index
-from symdp_ros.core.offline.passes import loops
+from symdp_ros.core.models import Models
+from symdp_ros.core.offline.passes import in_numpy, loops, NEVER, PassWord
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.word_arrays import chunks, WordBits
 
 LARGEST_RATIO = 2.0**40
 
-_SEGMENTS = 4          # as in `core.offline.passes.kernels`, which only a route imports
-_NO_SEGMENTS: Floats = np.zeros((0, 1, _SEGMENTS))
-GROWTH_BITS = 160    # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
-ROW_SUMS = 1 + 2.0**-20  # D, where moves have weights
-_CHUNK = 1 << 18       # symbols drawn together: what they need stays in the cache
+_GROWTH_BITS = 160       # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰⁰ and 2⁸⁰⁰⁺¹⁶⁰·R·N both fit
+_ROW_SUMS = 1 + 2.0**-20  # D of a chain's P
+_CHUNK = 1 << 18         # symbols drawn together: what they need stays in the cache
+_NO_EXPONENTS: ShortInts = np.empty((1, 1), np.int32)
+_MOST_IN_NUMPY = 1 << 23  # terms of one position
 
 
 def match_ratio(epsilon_per_symbol: Fraction, reserve: Fraction) -> float:
@@ -87,59 +107,64 @@ def match_ratio(epsilon_per_symbol: Fraction, reserve: Fraction) -> float:
     return ratio if Fraction(ratio) <= exact else nextafter(ratio, 0.0)
 
 
-def rounding_reserve(length: int, chain: ReachableChain, weighted: bool = False) -> Fraction:
-    """Return 5·n·(N+1)·2⁻⁵³, more than equation (3) loses by rounding; N+2 where h is not 1."""
-    return Fraction(5 * length * (chain.most_successors + 1 + weighted), 2**53)
+def rounding_reserve(length: int, most_successors: int, lanes: int) -> Fraction:
+    """Return 5·n·(N + 4M + 12)·2⁻⁵³, more than equation (5) loses by rounding."""
+    return Fraction(5 * length * (most_successors + 4 * lanes + 12), 2**53)
 
 
 @dataclass(frozen=True)
-class SweepPlan:
+class Plan:
     """What is decided for words of one length, from public data."""
 
     ratio: float
-    wide: bool           # one exponent for each state
-    period: int          # above 1: at each position, the states that a walk can be in there alone
-    rescale_every: int   # moves, where not wide
-    spacing: int         # positions from one stored row to the next
-    alone: int           # 0, or positions of a segment that are recomputed for it alone
-    shape: tuple[int, ...]  # of W: (rows, ·), with several models (rows, ·, lanes)
-
-    def workspace(self, length: int) -> tuple[Floats, ShortInts, ShortInts, Floats]:
-        """Return arrays (W, E, scale, together) for the kernels."""
-        together: Floats = _NO_SEGMENTS
-        if self.alone:
-            together = aligned((self.spacing - self.alone, self.shape[1], _SEGMENTS))
-            together[:] = 0.0
-        W = aligned(self.shape) if len(self.shape) > 2 else np.empty(self.shape)
-        return (W, np.empty(self.shape[:2] if self.wide else (1, 1), np.int32),
-                np.empty(length + 1, np.int32), together)
+    rescale_every: int  # positions; 0: each state has an exponent of its own
 
 
 class WordSampler:
     """
-    What samplers of the exponential mechanism share: a plan for each length, a sweep, a walk.
+    Draws words from the exponential mechanism (see the module).
 
-    Words are lists of state numbers of the `ReachableChain`; 0 is a symbol that no state matches.
+    It may be used from several threads at once.
 
-    :param chain: the public chain.
+    :param chain: the public chain; one made with zones draws words that have some.
+    :param models: of h.
     :param epsilon_per_symbol: ε/k ≥ 0.
     :param random: an object with `getrandbits`.
+    :param is_response: each symbol is randomized response by itself, so that ln R ≤ ε/k will do.
     """
 
-    #: what the names of its loops begin with (`core.offline.passes.loops`)
-    _loops: str
-    #: what its loops read
-    edges: Any
+    def __init__(self, chain: ReachableChain, models: Models, epsilon_per_symbol: Fraction,
+                 random: RandomBits, is_response: bool = False):
+        self._chain, self._models, self._random = chain, models, random
+        self._epsilon_per_symbol, self._is_response = epsilon_per_symbol, is_response
+        self.moves = chain.moves(models)
+        self._is_zoned = chain.zone_starts is not None
+        self._width = len(chain) if chain.zone_starts is None else int(
+            np.diff(chain.zone_starts).max())
+        self._tables = in_numpy.Tables(
+            self.moves, None if self._is_zoned else range(1, len(chain) + 1))
+        self._plans: dict[int, Plan] = {}
 
-    def __init__(self, chain: ReachableChain, epsilon_per_symbol: Fraction, random: RandomBits):
-        self._chain, self._epsilon_per_symbol, self._random = chain, epsilon_per_symbol, random
-        self._plans: dict[int, SweepPlan] = {}
+    def word(self, numbers: Sequence[int] | Ints | Numbers, zones: Ints | None = None) -> PassWord:
+        """
+        Return what the pass reads of a word.
 
-    def ratio(self, length: int) -> float:
-        """Return R for words of this length, in [1, 2⁴⁰]."""
-        return self.plan(length).ratio
+        :param numbers: of its symbols; 0 matches no state.
+        :param zones: of each position, −1 where there is none; None: there are no zones.
+        """
+        n, plan = len(numbers), self.plan(len(numbers))
+        symbols = np.array(numbers, np.int64)
+        if zones is None:
+            begins, ends = self._reached(n)
+        else:
+            starts, some = self._chain.zone_starts, zones >= 0
+            assert starts is not None
+            begins = np.where(some, starts[zones], 1)
+            ends = np.where(some, starts[zones + 1], len(self._chain) + 1)
+            symbols[~some] = 0
+        return PassWord(symbols, begins, ends, plan.ratio, plan.rescale_every)
 
-    def plan(self, length: int) -> SweepPlan:
+    def plan(self, length: int) -> Plan:
         """Return what is decided for words of one length."""
         plan = self._plans.get(length)
         if plan is None:
@@ -148,29 +173,27 @@ class WordSampler:
             plan = self._plans[length] = self._make_plan(length)
         return plan
 
-    def draw(self, word: Sequence[int], random: RandomBits | None = None) -> list[int]:
-        """Return a private word; `random`: in place of the sampler's own."""
-        if len(word) == 0:
-            return []
-        n, plan, random = len(word), self.plan(len(word)), random or self._random
-        bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'), np.uint64)
-        W, E, scale, together = plan.workspace(n)
-        numbers, out, beside = np.array(word, np.int64), np.empty(n, np.int64), self._beside(
-            together)
-        seconds, way = self._numpy_seconds(n, plan), self._way(plan)
-        position, state, row = loops.run(
-            f'{self._loops}route', seconds, numbers, bits, self.edges, *way, plan.rescale_every,
-            plan.wide, W, E, scale, beside, out)
-        while position < n:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
-            weights = as_integers(*self._drawn_by(W[row], E[row] if plan.wide else 0, state,
-                                                  beside))
-            chosen = draw_index(weights, random, int(bits[position]) >> 11, 53)
-            out[position] = state = self._take(chosen, state, beside)
-            position, state, row = loops.run(
-                f'{self._loops}walk', seconds, position + 1, state, numbers, bits, self.edges,
-                *way, plan.wide, W, E, scale, beside, out)
-        route: list[int] = out.tolist()
-        return route
+    def draw(self, word: PassWord, random: RandomBits | None = None) -> Ints:
+        """Return the numbers of a private word; `random`: in place of the sampler's own."""
+        n, random = len(word.symbols), random or self._random
+        out, model = np.empty(n, np.int64), self.moves.prior.copy()
+        if n == 0:
+            return out
+        bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'),
+                             np.uint64).copy()
+        rows, position, state = _Rows(self, word), 0, self._chain.initial
+        walk = (rows.compiled or in_numpy).walk
+        for first, last, W, E in rows:
+            while position < last:
+                position, state = walk(position, first, last, state, word, bits, self.moves,
+                                       self._chain.most_successors, W, E, model, out)
+                if position < last:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
+                    row = position - first
+                    state = out[position] = self._draw_move(
+                        self._weights(word, position, W[row], E[row:row + 1], state, model),
+                        random, int(bits[position]) >> 11, state, model)
+                    position += 1
+        return out
 
     def draw_many(self, symbols: ShortInts, offsets: Ints, bits: WordBits) -> ShortInts:
         """As `core.online.online_batch.OnlineBatch.draw`: words of like length together."""
@@ -182,213 +205,208 @@ class WordSampler:
                             bits[order[some]], out)
         return out
 
-    def log_normalizer(self, word: list[int]) -> float:
-        """Return ln Z(w) = ln Σ_o h(o)·R^{matches(w, o)} over the feasible words o."""
-        if not word:
+    def log_normalizer(self, word: PassWord) -> float:
+        """Return ln Z(w) = ln Σ_o h(o)·R^{matches(w, o)}."""
+        if not len(word.symbols):
             return 0.0
-        plan = self.plan(len(word))
-        W, E, row, exponent = self._swept(word, plan)
-        weights, exponents = self._drawn_by(W[row], E[row] if plan.wide else 0, 1,
-                                            self._beside(_NO_SEGMENTS))
-        highest = exponents.max()
+        rows = _Rows(self, word)
+        _, _, W, E = next(iter(rows))
+        weights, exponents = self._weights(word, 0, W[0], E[:1], self._chain.initial,
+                                           self.moves.prior)
+        highest = int(exponents.max())
         total = float(np.ldexp(weights, exponents - highest).sum())
-        return log(total) + int(highest + exponent) * log(2)
+        return log(total) + (highest + rows.exponent) * log(2)
 
-    def probabilities(self, word: list[int], outputs: Sequence[list[int]]) -> list[Fraction]:
+    def probabilities(self, word: PassWord, outputs: Sequence[Sequence[int]]) -> list[Fraction]:
         """Return P̂[o|w] of feasible words, exactly; for inspection: every weight is stored."""
-        W, E, plan = self._all_rows(word)
+        rows = [(W[t].copy(), E[t:t + 1].copy()) for first, last, W, E in _Rows(self, word)
+                for t in range(last - first)]
         drawn = dict[tuple[int, ...], list[int]]()  # what an output begins with → what comes next
         found = []
         for output in outputs:
-            chance, state, beside = Fraction(1), 1, self._beside(_NO_SEGMENTS)
-            for t, after in enumerate(output, 1):
-                if (begin := tuple(output[:t - 1])) not in drawn:
-                    drawn[begin] = as_integers(*self._drawn_by(
-                        W[t], E[t] if plan.wide else 0, state, beside))
+            chance, state, model = Fraction(1), self._chain.initial, self.moves.prior.copy()
+            for t, after in enumerate(output):
+                if (begin := tuple(output[:t])) not in drawn:
+                    drawn[begin] = as_integers(*self._weights(word, t, *rows[t], state, model))
                 weights, chosen = drawn[begin], self._chain.successors(state).tolist().index(after)
                 chance *= Fraction(weights[chosen], sum(weights))
-                state = self._take(chosen, state, beside)
+                if not chance:
+                    break
+                state = self._take(chosen, state, model)
             found.append(chance)
         return found
 
-    def _make_plan(self, length: int) -> SweepPlan:
-        raise NotImplementedError
+    def block(self, length: int, width: int) -> int:
+        """Return how many positions have rows at once: all, or √n of them."""
+        each = width * (8 * self.moves.lanes + (0 if self.plan(length).rescale_every else 4))
+        return length if each * length <= self._chain.sizes.stored_bytes else ceil(sqrt(length))
 
-    def _numpy_seconds(self, length: int, plan: SweepPlan) -> float:
-        """Return about how long the loops in NumPy take for a word; inf: they cannot."""
-        raise NotImplementedError
+    def compiled_for(self, length: int, words: int = 1) -> Any:
+        """Return the module of the compiled pass for words of a length, or None: NumPy's."""
+        terms = self._chain.most_successors * self._width * self.moves.lanes
+        if terms > _MOST_IN_NUMPY:
+            return loops.compiled_for(inf)
+        times = 3 if self.plan(length).rescale_every == 0 else 1
+        if self.block(length, self._width) < length:
+            times *= 2
+        return loops.compiled_for(words * length * times * (5e-5 + 4e-9 * terms))
 
-    def _way(self, plan: SweepPlan) -> tuple[Any, ...]:
-        """Return what loops take of a plan; a sweep takes the first three."""
-        raise NotImplementedError
+    def _reached(self, length: int) -> tuple[Ints, Ints]:
+        """Return the begins and ends of positions where there are no zones."""
+        reach = self._chain.reach
+        ends = 1 + reach[np.minimum(np.arange(1, length + 1), len(reach) - 1)]
+        return np.ones(length, np.int64), ends
 
-    def _beside(self, together: Floats) -> Floats:
-        """Return what a walk from s_0 changes besides W and E."""
-        raise NotImplementedError
-
-    def _drawn_by(self, W: Floats, E: ShortInts | int, state: int,
-                  beside: Floats) -> tuple[Floats, Ints]:
+    def _weights(self, word: PassWord, t: int, W: Floats, E: ShortInts, state: int,
+                 model: Floats) -> tuple[Floats, Ints]:
         """
         Return what the moves from a state are drawn by, as float64 and exponents of two.
 
-        :param W, E: of all states at the next position; E is 0 where there are no exponents.
+        :param W, E: the row of place t, to which they lead; E has shape (1, ·).
         """
-        raise NotImplementedError
+        lengths, places, inside = in_numpy.lengths(state, word, t, self.moves, W, model)
+        values, exponents = np.frexp(lengths)
+        exponents = exponents.astype(np.int64)
+        if word.rescale_every == 0:
+            exponents += np.where(inside, E[0][places], NEVER)
+        return values, np.where(values > 0, exponents, exponents.max())
 
-    def _take(self, chosen: int, state: int, beside: Floats) -> int:
+    def _draw_move(self, weights: tuple[Floats, Ints], random: RandomBits, drawn: int, state: int,
+                   model: Floats) -> int:
+        """Draw a move exactly, by its first 53 bits and more, and take it."""
+        return self._take(draw_index(as_integers(*weights), random, drawn, 53), state, model)
+
+    def _take(self, chosen: int, state: int, model: Floats) -> int:
         """Take the move of a place among the successors, and return the next state."""
-        raise NotImplementedError
+        edge = int(self.moves.offsets[state]) + chosen
+        if self.moves.lanes > 1:
+            in_numpy.learn(model, edge, self.moves)
+        return int(self.moves.targets[edge])
 
-    def _draw_some(self, symbols: ShortInts, begins: Ints, lengths: Ints, bits: WordBits,
+    def _draw_some(self, symbols: ShortInts, starts: Ints, lengths: Ints, bits: WordBits,
                    out: ShortInts) -> None:
-        """Draw the words of ascending lengths that begin at `begins`."""
-        raise NotImplementedError
-
-    def _draw_each(self, symbols: ShortInts, begins: Ints, lengths: Ints, bits: WordBits,
-                   out: ShortInts) -> None:
-        """Draw the same words one by one."""
-        for i, (begin, length) in enumerate(zip(begins.tolist(), lengths.tolist(), strict=True)):
-            here = slice(begin, begin + length)
-            word = self._chain.numbers[symbols[here] + 1].tolist()
-            out[here] = self._chain.positions[self.draw(word, bits.stream(i))]
-
-    def _ratios(self, lengths: Ints) -> Floats:
-        """Return R for words of these lengths."""
-        different, which = np.unique(lengths, return_inverse=True)
-        return np.array([self.ratio(length) for length in different.tolist()])[which]
-
-    def _all_rows(self, word: Sequence[int]) -> tuple[Floats, ShortInts, SweepPlan]:
-        plan = self.plan(len(word))
-        plan = replace(plan, spacing=1, alone=0, shape=(len(word) + 1, *plan.shape[1:]))
-        W, E, _, _ = self._swept(word, plan)
-        return W, E, plan
-
-    def _swept(self, word: Sequence[int], plan: SweepPlan) -> tuple[Floats, ShortInts, int, int]:
-        W, E, scale, _ = plan.workspace(len(word))
-        exponent, row = loops.run(
-            f'{self._loops}sweep', self._numpy_seconds(len(word), plan), np.array(word, np.int64),
-            self.edges, *self._way(plan)[:3], plan.rescale_every, plan.wide, W, E, scale)
-        return W, E, row, exponent
-
-
-class BackwardSampler(WordSampler):
-    """
-    Draws words from the exponential mechanism (see the module).
-
-    :param weights: h of each move in the order of `chain.targets`, in (2⁻⁴¹, 1], the rows summing
-        to 1 within 2⁻²³ (`core.models`); None: h = 1.
-    """
-
-    _loops = ''
-
-    def __init__(self, chain: ReachableChain, epsilon_per_symbol: Fraction, random: RandomBits,
-                 weights: Weights | None = None):
-        super().__init__(chain, epsilon_per_symbol, random)
-        self._weights = weights
-        self.edges = chain.edges if weights is None else chain.weighted(weights)
-
-    def _drawn_by(self, W: Floats, E: ShortInts | int, state: int,
-                  beside: Floats) -> tuple[Floats, Ints]:
-        """Return fl(h·Ŵ)."""
-        successors = self._chain.successors(state)
-        weights: Floats = W[successors]
-        if self._weights is not None:
-            weights = weights * self._weights[slice(*self._chain.offsets[state:state + 2])]
-        weights, own = np.frexp(weights)
-        return weights, own.astype(np.int64) + (E if isinstance(E, int) else E[successors])
-
-    def _take(self, chosen: int, state: int, beside: Floats) -> int:
-        return int(self._chain.successors(state)[chosen])
-
-    def _beside(self, together: Floats) -> Floats:
-        return together
-
-    def _way(self, plan: SweepPlan) -> tuple[Any, ...]:
-        return plan.period, plan.ratio, plan.spacing, plan.alone
-
-    def _draw_some(self, symbols: ShortInts, begins: Ints, lengths: Ints, bits: WordBits,
-                   out: ShortInts) -> None:
-        from symdp_ros.core.offline.passes import kernels
-
+        """Draw the words of ascending lengths that begin at `starts`."""
         chain, longest = self._chain, int(lengths[-1])
-        plan, lanes = self.plan(longest), kernels.LANES
-        shape = longest, chain.reached(longest) + 1, lanes
-        if plan.wide or plan.period > 1 or 8 * prod(shape) > chain.sizes.lanes_bytes:
-            self._draw_each(symbols, begins, lengths, bits, out)
+        plans = self.plan(int(lengths[0])), self.plan(longest)
+        compiled = self.compiled_for(longest, len(lengths))
+        width = chain.reached(longest)
+        if compiled is None or self.block(longest, width) < longest or not all(
+                plan.rescale_every for plan in plans):
+            for i, (begin, length) in enumerate(zip(starts.tolist(), lengths.tolist(),
+                                                    strict=True)):
+                here = slice(begin, begin + length)
+                word = self.word(chain.numbers[symbols[here] + 1])
+                out[here] = chain.positions[self.draw(word, bits.stream(i))]
             return
-        ratios, drawn = self._ratios(lengths), np.concatenate([[0], np.cumsum(lengths)])
+        different, which = np.unique(lengths, return_inverse=True)
+        ratios = np.array([self.ratio(length) for length in different.tolist()])[which]
+        ends = np.cumsum(lengths)
         raw = bits.fill(lengths, np.uint64)
         more: dict[int, RandomBits] = {}  # of words
-        W = np.empty(shape)
-        group, groups = 0, -(-len(begins) // lanes)
-        at, states = np.full(lanes, -1), np.ones(lanes, np.int64)
-        while True:
-            group = kernels.exponential(
-                symbols, begins, lengths, ratios, drawn, raw, chain.numbers, chain.positions,
-                self.edges, plan.rescale_every, W, group, at, states, out)
-            if group == groups:
-                return
-            some = slice(group * lanes, (group + 1) * lanes)
-            for lane, (begin, length, place) in enumerate(zip(
-                    begins[some].tolist(), lengths[some].tolist(), drawn[some].tolist(),
-                    strict=False)):
-                if at[lane] < length:  # 53 bits were not enough: once in 2⁴⁰ symbols or so
-                    i = int(at[lane])
-                    row = int(lengths[some][-1]) - length + i
-                    weights = as_integers(*self._drawn_by(W[row, :, lane], 0, states[lane], W))
-                    word = group * lanes + lane
-                    stream = more.setdefault(word, bits.stream(word, 8 * length))
-                    chosen = draw_index(weights, stream, int(raw[place + i]) >> 11, 53)
-                    states[lane] = chain.successors(states[lane])[chosen]
-                    out[begin + i] = chain.positions[states[lane]]
-                    at[lane] += 1
+        places = np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1])
+        numbers = chain.numbers[symbols[places] + 1].astype(np.int64)
+        drawn, model = np.empty(ends[-1], np.int64), self.moves.prior.copy()
+        word = PassWord(numbers, *self._reached(longest), plans[1].ratio,
+                        min(plan.rescale_every for plan in plans))
 
-    def _numpy_seconds(self, length: int, plan: SweepPlan) -> float:
-        if plan.spacing > 1:
-            return inf
-        each = 5e-6 + 1e-8 * plan.shape[1]
-        return length * (3e-5 + self._chain.most_successors * each) * (3 if plan.wide else 1)
+        def go_on(i: int, position: int, row: Floats, state: int, model: Floats) -> int:
+            """Draw the next symbol of word i, where 53 bits were not enough."""
+            place = int(ends[i] - lengths[i]) + position
+            stream = more.setdefault(i, bits.stream(i, 8 * int(lengths[i])))
+            weights = self._weights(word, position, row, _NO_EXPONENTS, state, model)
+            drawn[place] = state = self._draw_move(weights, stream, int(raw[place]) >> 11, state,
+                                                   model)
+            return state
 
-    def _make_plan(self, length: int) -> SweepPlan:
-        chain, row_sums, least = self._chain, float(self._chain.most_successors), 1.0
-        if self._weights is not None:
-            row_sums, least = ROW_SUMS, float(self._weights.min())
-        reserve = rounding_reserve(length, chain, self._weights is not None)
-        ratio = match_ratio(self._epsilon_per_symbol, reserve)
-        growth = log2(row_sums * ratio)  # bits, in one move
-        wide, period = growth * length > chain.sizes.spread_bits, 1
-        if wide and chain.mixing_moves is not None and (
-                (growth - log2(least)) * chain.mixing_moves <= chain.sizes.spread_bits):
-            wide, period = False, chain.period
-        width = chain.reached(length) + 1
-        most_rows = chain.sizes.stored_bytes // (width * (12 if wide else 8))
-        alone = 0
-        if not wide and period == 1 and len(chain.columns):
-            alone = max(1, int(np.argmax(chain.reach > width // 8)) - 1)
-        spacing, alone, rows = _spacing(length, most_rows, alone)
-        rescale_every = int(GROWTH_BITS / growth) if growth else length + 1
-        return SweepPlan(ratio, wide, period, rescale_every, spacing, alone, (rows, width))
+        if self.moves.lanes == 1 and 8 * compiled.TOGETHER * longest * width <= (
+                chain.sizes.side_by_side_bytes):
+            W = np.empty((longest, width, compiled.TOGETHER))
+            at, states = np.full(compiled.TOGETHER, -1), np.ones(compiled.TOGETHER, np.int64)
+            first = 0
+            while (first := compiled.draw_together(
+                    first, at, states, word, lengths, ratios, raw, self.moves,
+                    chain.most_successors, W, drawn)) < len(lengths):
+                group = lengths[first:first + compiled.TOGETHER]
+                for i in np.flatnonzero(at[:len(group)] < group).tolist():
+                    row = W[int(group[-1] - group[i] + at[i]), :, i].copy()
+                    states[i] = go_on(first + i, int(at[i]), row, int(states[i]), model)
+                    at[i] += 1
+        else:
+            W, E = self.rows(longest, width, plans[1])
+            i, position, state = 0, 0, chain.initial
+            while (found := compiled.draw_words(
+                    i, position, state, word, lengths, ratios, raw, self.moves,
+                    chain.most_successors, W, E, model, drawn))[0] < len(lengths):
+                i, position, state = found
+                state, position = go_on(i, position, W[position], state, model), position + 1
+        out[places] = chain.positions[drawn]
+
+    def ratio(self, length: int) -> float:
+        """Return R for words of this length, in [1, 2⁴⁰]."""
+        return self.plan(length).ratio
+
+    def _make_plan(self, length: int) -> Plan:
+        chain, moves, models = self._chain, self.moves, self._models
+        left = self._epsilon_per_symbol - rounding_reserve(length, chain.most_successors,
+                                                           moves.lanes)
+        ratio = match_ratio((1 + self._is_response) * left, Fraction(0))
+        row_sums = np.add.reduceat(moves.weights.astype(np.float64), moves.offsets[1:-1]).max()
+        growth = log2(max(_ROW_SUMS, float(row_sums)) * ratio)  # bits, in one move
+        most, allowed = growth * length, chain.sizes.spread_bits
+        if not self._is_zoned and most > allowed and (mixing := chain.mixing_moves) is not None:
+            shares = models.switch.tolist() if len(models) > 1 else [1.0]
+            least = moves.weights[:, :len(models)].min(axis=0).tolist()
+            most = min((growth - log2(models.keep * p)) * mixing - log2(share)
+                       for p, share in zip(least, shares, strict=True) if p > 0)
+        rescale_every = max(1, int(_GROWTH_BITS / growth))
+        if self._is_zoned or most > allowed:
+            rescale_every = 0
+        return Plan(ratio, rescale_every)
+
+    def rows(self, count: int, width: int, plan: Plan) -> tuple[Floats, ShortInts]:
+        """Return W and E with so many rows, to be filled."""
+        return (np.empty((count, width * self.moves.lanes)),
+                np.empty((1, 1) if plan.rescale_every else (count, width), np.int32))
 
 
-def _spacing(length: int, most_rows: int, alone: int) -> tuple[int, int, int]:
+class _Rows:
     """
-    Return (spacing, alone, rows of W), with the least spacing that needs no more rows; or √n/2.
+    The rows of a word: computed backward, and then handed out in blocks, forward.
 
-    :param alone: moves after which a walk can be in about an eighth of all states; 0: segments are
-        never recomputed together.
+    Each block is (first, last, W, E), as `core.offline.passes.kernels.sweep` fills them.
     """
-    if length + 1 <= most_rows:
-        return 1, 0, length + 1
-    spacings = np.arange(2, max(2, round(sqrt(length) / 2)) + 1)
-    rows = -(-length // spacings) + 1 + np.maximum(2, spacings - 1)
-    i = int(np.argmax(rows <= most_rows)) if (rows <= most_rows).any() else len(rows) - 1
-    plain = int(spacings[i]), 0, int(rows[i])
-    spacings = spacings[spacings > alone + 1]
-    rows = -(-length // spacings) + 1 + max(2, alone)
-    fitting = np.flatnonzero(rows + _SEGMENTS * (spacings - alone) <= most_rows)
-    if alone == 0 or not len(fitting):
-        return plain
-    together = int(spacings[fitting[0]]), alone, int(rows[fitting[0]])
-    # The part of all positions recomputed for nearly all states; together in half the time.
-    apart, joint = (1 - (alone + 1) / spacing for spacing in (plain[0], together[0]))
-    return together if joint / 2 < apart - 0.1 else plain
+
+    def __init__(self, sampler: WordSampler, word: PassWord):
+        n = len(word.symbols)
+        self._sampler, self._word = sampler, word
+        self.compiled = sampler.compiled_for(n)
+        width = int((word.ends - word.begins).max(initial=0))
+        self._block = sampler.block(n, width)
+        self._W, self._E = sampler.rows(min(n, self._block + 1), width, sampler.plan(n))
+        self._firsts = range(0, n, max(1, self._block))
+        self._kept: dict[int, tuple[Floats, ShortInts]] = {}
+        #: the power of two by which the first row was divided
+        self.exponent = 0
+        for first in reversed(self._firsts):
+            self.exponent += self._sweep(first)
+            if first:
+                self._kept[first] = self._W[0].copy(), self._E[0].copy()
+
+    def __iter__(self) -> Iterator[tuple[int, int, Floats, ShortInts]]:
+        for first in self._firsts:
+            if first:
+                self._sweep(first)
+            yield first, min(first + self._block, len(self._word.symbols)), self._W, self._E
+
+    def _sweep(self, first: int) -> int:
+        last, sampler = min(first + self._block, len(self._word.symbols)), self._sampler
+        if last < len(self._word.symbols):
+            row, exponents = self._kept[last]
+            self._W[last - first] = row
+            self._E[min(last - first, len(self._E) - 1)] = exponents
+        if self.compiled is not None:
+            found: int = self.compiled.sweep(first, last, self._word, sampler.moves, self._W,
+                                             self._E)
+            return found
+        return in_numpy.sweep(first, last, self._word, sampler.moves, sampler._tables, self._W,
+                              self._E)

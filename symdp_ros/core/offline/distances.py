@@ -23,14 +23,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ldexp, log
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.exact_draw import as_integers, draw_below, draw_index
-from symdp_ros.core.offline.passes import loops
-from symdp_ros.core.offline.reachable import Edges, ReachableChain
+from symdp_ros.core.offline.passes import FAR, NEVER, POWERS
+from symdp_ros.core.offline.reachable import ReachableChain
 
 _COUNT_BITS = 128      # of an alphabet's counts; n ≤ 2³² of them are then off by 2⁻⁶³ together
 Table: TypeAlias = tuple[Floats, ShortInts]
@@ -72,15 +73,9 @@ def distance(word: Word, output: Sequence[str]) -> int:
 
 
 class ChainWords:
-    """
-    The feasible words of a chain that stores its edges; words are lists of state numbers.
+    """The feasible words of a chain that stores its edges; words are lists of state numbers."""
 
-    :param edges: `chain.edges`, or `chain.weighted(…)`: then words are not counted, but their
-        weights h are added up.
-    """
-
-    def __init__(self, chain: ReachableChain, edges: Edges | None = None):
-        self._edges = chain.edges if edges is None else edges
+    def __init__(self, chain: ReachableChain):
         self.number, self.label = chain.number, chain.label
         self.most_successors = chain.most_successors
         self._chain = chain
@@ -91,14 +86,14 @@ class ChainWords:
 
     def counts(self, word: list[int]) -> Counts:
         """Return all m̂_ℓ, off by at most n·(N−1) factors of 1±2⁻⁵³."""
-        tables = _Tables(self._chain, self._edges, word, len(word))
+        tables = _Tables(self._chain, word, len(word))
         mantissa, exponent = tables.back(tables.last(), 0, len(word))
         mantissa, exponent = mantissa[1], exponent[1].astype(np.int64)
         return Counts(mantissa.copy(), np.where(mantissa == 0, 0, exponent))
 
     def draw(self, word: list[int], distance: int, random: RandomBits) -> list[int]:
         """Return one of the words at a distance at which there are some."""
-        tables = _Tables(self._chain, self._edges, word, distance)
+        tables = _Tables(self._chain, word, distance)
         output: list[int] = []
         tables.walk(output, 0, len(word), tables.last(), 1, distance, random)
         return output
@@ -169,8 +164,8 @@ class _Tables:
     At position t only the states within t moves, and e ≤ n−t, are filled in.
     """
 
-    def __init__(self, chain: ReachableChain, edges: Edges, word: Sequence[int], most: int):
-        self._chain, self._edges = chain, edges
+    def __init__(self, chain: ReachableChain, word: Sequence[int], most: int):
+        self._chain = chain
         self._word, self._most = np.array(word, np.int64), most
         self._shape = chain.reached(len(word)) + 1, most + 1
         self._free: list[Table] = []
@@ -226,10 +221,28 @@ class _Tables:
 
     def _step(self, table: Table, t: int) -> Table:
         """Return M_t from M_{t+1}."""
-        before, count, width = self._take(), self._chain.reached(t), self._width(t)
-        seconds = self._chain.most_successors * (2e-4 + 5e-8 * count * width)
-        loops.run('count_step', seconds, self._word[t], self._edges, count, self._width(t + 1),
-                  width, *table, *before)
+        symbol, count, width = int(self._word[t]), self._chain.reached(t), self._width(t)
+        mantissa = _after(table[0], width, self._width(t + 1), 0.0, symbol)
+        exponent = _after(table[1], width, self._width(t + 1), NEVER, symbol)
+        # The first successors of all states, the second of those that have one, …
+        starts, degrees = self._chain.offsets[1:count + 1], np.diff(
+            self._chain.offsets[1:count + 2])
+        each = []
+        for j in range(int(degrees.max())):
+            rows: slice | Ints = np.flatnonzero(degrees > j)
+            there = self._chain.targets[starts[rows] + j]
+            each.append((slice(None) if len(there) == count else rows, there))
+        highest = np.full((count, width), NEVER)
+        for rows, there in each:
+            highest[rows] = np.maximum(highest[rows], exponent[there])
+        total = np.zeros((count, width))
+        for rows, there in each:
+            gaps = highest[rows] - exponent[there]
+            total[rows] += mantissa[there] * POWERS[np.minimum(gaps, FAR, out=gaps)]
+        total, own = np.frexp(total)
+        before = self._take()
+        before[0][1:count + 1, :width] = 2 * total
+        before[1][1:count + 1, :width] = np.where(total > 0, highest + own - 1, NEVER)
         return before
 
     def _width(self, t: int) -> int:
@@ -238,3 +251,16 @@ class _Tables:
     def _take(self) -> Table:
         return self._free.pop() if self._free else (np.empty(self._shape),
                                                     np.empty(self._shape, np.int32))
+
+
+def _after(whole: npt.NDArray[Any], width: int, width_after: int, nothing: float,
+           symbol: int) -> npt.NDArray[Any]:
+    """Return M_{t+1}[s', e − [s' ≠ w_t]] for e < width: what is left after a move to s'."""
+    result = np.full((len(whole), width), nothing, whole.dtype)
+    many = min(width - 1, width_after)
+    result[:, 1:many + 1] = whole[:, :many]
+    if 0 < symbol < len(whole):
+        many = min(width, width_after)
+        result[symbol] = nothing
+        result[symbol, :many] = whole[symbol, :many]
+    return result

@@ -4,7 +4,7 @@
 Where the exponential mechanism errs, exactly: for many words of one length at once.
 
 (o_t, m_{t+1}), the private symbol and the hidden model of the next move (`core.models`), are a
-Markov chain: with U and V of `core.offline.model_backward`, from (s, m) to (s', m') with
+Markov chain: with U and V of `core.offline.backward`, from (s, m) to (s', m') with
 
     P_m(s'|s)·b_t(s')·T(m'|m)·V_t(s', m') / V_{t−1}(s, m),
 
@@ -45,7 +45,7 @@ def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models
     :param ratio: R.
     :param models: of h; None: h = 1.
     :param in_zones: the zone that is told of each symbol, shape (n, words), −1: none, and that of
-        each state (`core.offline.exponential_in_zones`); None: there are no zones.
+        each state (`core.offline.exponential`); None: there are no zones.
     """
     for kind in _Passes, _WidePasses:
         try:

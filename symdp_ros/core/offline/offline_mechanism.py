@@ -25,15 +25,15 @@ class OfflineMechanism(Mechanism):
     Word ε-differentially private release of a whole word, as a feasible word of equal length.
 
     selection='exponential' (paper, Mechanisms 1 and 3): P[o] ∝ h(o)·B^{d(w, o)}, B = e^{−ε/2k}, by
-    one backward and one forward pass, in O(n·|E|) time and O(√n) rows of memory
-    (`core.offline.backward`). base='chain': h is how likely a hidden switch between public models
-    of how a robot moves makes o (`core.models`), which errs far less where robots stay, or have
-    habits that the chain names. base='counting': h = 1, as published. Where all words over one
-    alphabet are feasible (`Chain.is_alphabet`: the complete chain, and whatever chain is complete
-    where words can go) and h is the same for all, the normaliser is a product of one factor for
-    each position, so there B = e^{−ε/k} keeps the promised ε; the paper's B would keep ε/2. The
-    positions are then independent, and it is the same distribution as the online mechanism's,
-    which draws it.
+    one backward and one forward pass, in O(n·|E|) time, and O(√n) rows of memory where words are
+    long (`core.offline.backward`). base='chain': h is how likely a hidden switch between public
+    models of how a robot moves makes o (`core.models`), which errs far less where robots stay, or
+    have habits that the chain names. base='counting': h = 1, as published. Where all words over
+    one alphabet are feasible (`Chain.is_alphabet`: the complete chain, and whatever chain is
+    complete where words can go) and h is the same for all, the normaliser is a product of one
+    factor for each position, so there B = e^{−ε/k} keeps the promised ε; the paper's B would keep
+    ε/2. The positions are then independent, and it is the same distribution as the online
+    mechanism's, which draws it.
 
     selection='permute_and_flip': the noisy maximum of −d(w, o), which errs no more than the
     exponential mechanism with the same B (`core.offline.noisy_maximum`). It counts the words at
@@ -45,9 +45,10 @@ class OfflineMechanism(Mechanism):
     (`core.zones`): selection 'exponential', or 'causal' with the policy 'adaptive'.
 
     **Privacy.** For all adjacent words and all outputs P[o|w] ≤ e^ε·P[o|w'], as drawn, rounding
-    included: the exponential mechanism reserves 5·n·(N+2)·2⁻⁵³ of ε for it (N: the largest number
-    of successors), permute-and-flip 5·n·(N+1)·2⁻⁵³·(1 + L) with L = n·(bits of N + min(ε/2k, 28)),
-    over an alphabet 5·2⁻⁵¹·(1 + L); causal release and an alphabet's exponential mechanism draw in
+    included: the exponential mechanism reserves 5·n·(N + 4M + 12)·2⁻⁵³ of ε for it (N: the largest
+    number of successors; M: 1, or 8 with several models), permute-and-flip
+    5·n·(N+1)·2⁻⁵³·(1 + L) with L = n·(bits of N + min(ε/2k, 28)), over an alphabet
+    5·2⁻⁵¹·(1 + L); causal release and an alphabet's exponential mechanism draw in
     integers. B is at least
     2⁻⁴⁰ (8N·2⁻⁶⁰ where drawn in integers). At ε = 0 the output does not depend on the word in
     any bit. Every feasible output has a positive probability. It does not depend on P being right.

@@ -14,7 +14,8 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.exact_draw import draw_below
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
-from symdp_ros.core.offline.backward import BackwardSampler, match_ratio
+from symdp_ros.core.models import counting_model
+from symdp_ros.core.offline.backward import match_ratio, WordSampler
 from symdp_ros.core.offline.distances import (AlphabetWords, ChainWords, Counts, distance,
                                               numbers)
 from symdp_ros.core.offline.exponential_errors import exponential_errors
@@ -43,13 +44,14 @@ class PermuteAndFlip(Law):
         self._kept_counts: dict[tuple[str | None, ...], Counts] | None = None
         self._words: AlphabetWords | ChainWords
         #: draws feasible words uniformly, without looking at the word
-        self._uniform: BackwardSampler | None = None
+        self._uniform: WordSampler | None = None
         if chain.is_alphabet:
             self._words = AlphabetWords(chain)
         else:
             reachable = ReachableChain(chain)
             self._words = ChainWords(reachable)
-            self._uniform = BackwardSampler(reachable, Fraction(0), self._random)
+            self._uniform = WordSampler(reachable, counting_model(*chain.csr()), Fraction(0),
+                                        self._random)
 
     def counting_steps(self, length: int) -> int:
         return length if self._uniform is None else length**2 * self._chain.edge_count
@@ -87,7 +89,9 @@ class PermuteAndFlip(Law):
 
     def _draw_uniformly(self, length: int, random: RandomBits) -> list[int]:
         if self._uniform is not None:
-            return self._uniform.draw([0] * length, random)
+            found: list[int] = self._uniform.draw(self._uniform.word([0] * length),
+                                                  random).tolist()
+            return found
         return [1 + draw_below(self._words.most_successors, random) for _ in range(length)]
 
     def log_probability(self, word: Word, output: Sequence[str]) -> float:

@@ -1,70 +1,87 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The part of a chain that a word can visit, numbered in the order in which it is reached."""
+"""The part of a chain that a word can visit, numbered for the pass over whole words."""
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.compiled.vectors import in_lanes
 from symdp_ros.core.models import Models
 
-#: offsets, targets, columns, long_rows, reach, weights, column_weights (see `passes.kernels`)
-Edges: TypeAlias = tuple[Ints, Numbers, Numbers, Ints, Ints, Weights | Floats, Weights]
-#: offsets, targets, reach, weights, keep, switch (see `passes.model_kernels`)
-ModelEdges: TypeAlias = tuple[Ints, Numbers, Ints, Weights, float, Floats]
-#: In place of the float32 weights of moves, where no move has one: loops are compiled for a type.
-NO_WEIGHTS: Floats = np.zeros(0, np.float64)
+MODEL_LANES = 8  # of several models, in compiled loops; those that there are not weigh 0
+_HUBS = 0, .25, .5, .75  # which of the states are tried
+_MOST_MOVES = 1_000      # to a hub, and from it
+
+
+class Moves(NamedTuple):
+    """
+    The moves between numbered states, and h (`core.models`): what loops over a word read.
+
+    offsets: the moves from s are offsets[s]…offsets[s+1]−1; int64, shape (states + 2,).
+    targets: uint32, shape (moves,). weights: P_m(s'|s), float32, shape (moves, lanes); a lane for
+    each model. keep: 1 − ρ. switch: ρ·q(m); prior: q(m); float64, shape (lanes,).
+    """
+
+    offsets: Ints
+    targets: Numbers
+    weights: Weights
+    keep: float
+    switch: Floats
+    prior: Floats
+
+    @property
+    def lanes(self) -> int:
+        """Return 1, or `MODEL_LANES`."""
+        return len(self.prior)
 
 
 @dataclass(frozen=True)
 class LoopSizes:
     """From which sizes on loops go another way, for time or memory; what is drawn is the same."""
 
-    columns_from: int = 256  # states from which on loops over columns are faster than row by row
-    spread_bits: int = 1_700  # between the weights at one position, of the 2,045 of a float64
-    stored_bytes: int = 31_200_000  # a 25th of all W_t, for 10⁴ symbols on 10⁴ states
-    lanes_bytes: int = 1 << 25  # of the weights of words side by side; else they go one by one
+    spread_bits: int = 1_550  # between the weights at one position, of the 2,045 of a float64
+    stored_bytes: int = 96_000_000  # of the weights of a word; above, they are computed twice
+    side_by_side_bytes: int = 1 << 25  # of words that are swept together; else they go one by one
     tables_bytes: int = 1 << 26  # of the tables that are kept at once; more are computed again
 
 
 class ReachableChain:
     """
-    The states that can be reached from s_0, numbered from 1 in breadth-first order.
+    The states that can be reached from s_0, numbered from 1.
 
-    So s_0 is 1, and the states that can be reached in at most t moves are 1…reach[t]: loops over a
-    position go over a prefix. Number 0 stands for unknown symbols and for states that cannot be
-    reached, which no output ever matches.
+    Number 0 stands for unknown symbols and for states that cannot be reached, which no output
+    ever matches. The order is breadth-first: so the states within t moves are 1…reach[t], and
+    loops over a position go over a prefix. With zones, those of each zone stand together, and
+    loops go over the zone of the position.
 
-    Arrays (see `passes.kernels`): offsets, targets, columns, long_rows, reach; O(edges) memory.
+    Arrays: offsets, targets (as `Moves`), reach; O(moves) memory.
 
     :param chain: one that stores its edges.
     :param sizes: of the loops over it.
+    :param zone_of: the zone of each state of the chain; None: there are no zones.
     """
 
-    def __init__(self, chain: Chain, sizes: LoopSizes = LoopSizes()):
+    def __init__(self, chain: Chain, sizes: LoopSizes = LoopSizes(), zone_of: Ints | None = None):
         self.sizes = sizes
         offsets, targets = chain.csr()
         states, index = chain.states, chain.state_index
         order, self.reach = _breadth_first(offsets, targets, index[chain.initial_state])
+        self.zone_starts: Ints | None = None
+        if zone_of is not None:
+            order = order[np.argsort(zone_of[order], kind='stable')]
+            #: the first number of each zone, and one after the last
+            self.zone_starts = 1 + np.searchsorted(zone_of[order], np.arange(zone_of.max() + 2))
         number = np.zeros(len(states), np.int64)
         number[order] = np.arange(1, len(order) + 1)
+        #: that of s_0
+        self.initial = int(number[index[chain.initial_state]])
         degrees = np.diff(offsets)[order]
         self.offsets = np.zeros(len(order) + 2, np.int64)
         np.cumsum(degrees, out=self.offsets[2:])
-        self.targets = number[targets[_edges_of(offsets, order)]].astype(np.uint32)
-        width = _column_count(degrees) if len(order) >= sizes.columns_from else 0
-        narrow = len(order) < 2**16  # the smaller, the faster
-        self.columns = np.zeros((width, len(order) + 1), np.uint16 if narrow else np.uint32)
-        for j in range(width):
-            rows = 1 + np.flatnonzero(degrees > j)
-            self.columns[j, rows] = self.targets[self.offsets[rows] + j]
-        self.long_rows = 1 + np.flatnonzero(degrees > width)
-        #: what `core.offline.passes.kernels` reads, where no move has a weight
-        self.edges = self.weighted(NO_WEIGHTS)
+        self.targets = number[targets[edges_of(offsets, order)]].astype(np.uint32)
         self.most_successors = int(degrees.max())
         #: position in `chain.states`, plus 1 → number: uint32; that of 0 (unknown) is 0.
         self.numbers = np.concatenate([[0], number]).astype(np.uint32)
@@ -84,63 +101,31 @@ class ReachableChain:
         """Return how many states can be reached in at most that many moves."""
         return int(self.reach[min(position, len(self.reach) - 1)])
 
-    @cached_property
-    def levels(self) -> Ints:
-        """Return the least moves to each number; that of 0 means nothing."""
-        return np.asarray(np.searchsorted(self.reach, np.arange(len(self) + 1)), np.int64)
-
-    @cached_property
-    def period(self) -> int:
-        """
-        Return the greatest p by multiples of which the lengths of all walks to a state differ.
-
-        In t moves, a walk is among the states with levels t, t − p, …; so every edge leads from
-        one of these p classes to the next.
-        """
-        levels = self.levels
-        detours = np.repeat(levels[1:], np.diff(self.offsets[1:])) + 1 - levels[self.targets]
-        return int(np.gcd.reduce(detours))
-
-    def of_moves(self, chain: Chain, values: Weights) -> Weights:
-        """Return what each move has: from the order of `chain.csr()` to that of `targets`."""
-        found: Weights = values[_edges_of(chain.csr()[0], self.positions[1:].astype(np.int64))]
-        return found
-
-    def weighted(self, weights: Weights | Floats) -> Edges:
-        """Return `edges` with weights: one for each of `targets`, or `NO_WEIGHTS`."""
-        columns = np.zeros((len(self.columns) if len(weights) else 0, self.columns.shape[1]),
-                           np.float32)
-        for j in range(len(columns)):
-            rows = np.flatnonzero(np.diff(self.offsets) > j)
-            columns[j, rows] = weights[self.offsets[rows] + j]
-        return (self.offsets, self.targets, self.columns, self.long_rows, self.reach, weights,
-                columns)
-
-    def with_models(self, models: Models) -> ModelEdges:
-        """Return the edges with those models of the chain, in as many lanes as there may be."""
-        order = _edges_of(models.offsets, self.positions[1:].astype(np.int64))
-        return (self.offsets, self.targets, self.reach, in_lanes(models.weights.T[order]),
-                models.keep, in_lanes(models.switch[None])[0])
-
     def successors(self, state: int) -> Numbers:
         """Return the numbers of the successors: uint32."""
         row: Numbers = self.targets[self.offsets[state]:self.offsets[state + 1]]
         return row
 
+    def moves(self, models: Models) -> Moves:
+        """Return the moves, with the models of the chain in as many lanes as loops have."""
+        order = edges_of(models.offsets, self.positions[1:].astype(np.int64))
+        lanes = 1 if len(models) == 1 else MODEL_LANES
+        more = (0, lanes - len(models))
+        weights = np.ascontiguousarray(np.pad(models.weights.T[order], ((0, 0), more)))
+        return Moves(self.offsets, self.targets, weights, models.keep,
+                     np.pad(models.switch, more), np.pad(models.prior, more))
+
     @cached_property
     def mixing_moves(self) -> int | None:
         """
-        Return some r for which C^r(s) is the same for all states s of a class; None: none found.
+        Return some r for which C^r(s) is the same for all states s; None: none found.
 
-        There are as many classes as `period` says; with 1, all states are in one. C^r(s) is what
-        can be reached from s in exactly r moves. All of it is within T, what can be reached in i
-        moves from anywhere, for i ≤ r. If from any state some a' moves, a ≤ a' < a + period, lead
-        to one hub ∈ T, and b' moves, for any b' ≥ b, from the hub to all of its class in T, then
-        C^r(s) is all of its class in T for r ≥ max(i, a + b + period − 1).
-        A few hubs are tried, and up to 1,000 moves from each.
+        C^r(s) is what can be reached from s in exactly r moves. All of it is within T, what can be
+        reached in i moves from anywhere, for i ≤ r. If from any state a moves lead to one hub ∈ T,
+        and b moves from the hub to all of T, then C^r(s) is T for r ≥ max(i, a + b). A few hubs
+        are tried, and up to 1,000 moves from each.
         """
         everyone = np.arange(len(self) + 1) > 0
-        period, of_class = self.period, self.levels % self.period
         rows = np.repeat(np.arange(1, len(self) + 1), np.diff(self.offsets[1:]))
 
         def image(some: Booleans) -> Booleans:
@@ -153,39 +138,32 @@ class ReachableChain:
             result[rows[some[self.targets]]] = True
             return result
 
-        stable, kept = _moves_until(
-            everyone, image, lambda now, past, _: bool((now == past).all()))
-        if stable is None:
-            return None
-        found = []
-        for i in np.flatnonzero(kept)[[int(q * (kept.sum() - 1)) for q in (0, .25, .5, .75)]]:
-            hub, own = np.arange(len(self) + 1) == i, int(of_class[i])
-
-            def came_from_all(now: Booleans, _: Booleans, moves: int, own: int = own) -> bool:
-                return bool((now == (everyone & (of_class == (own - moves) % period))).all())
-
-            def went_to_all(now: Booleans, _: Booleans, moves: int, own: int = own) -> bool:
-                return bool((now == (kept & (of_class == (own + moves) % period))).all())
-
-            there, _ = _moves_until(hub, preimage, came_from_all)
-            onward, _ = _moves_until(hub, image, went_to_all)
-            if there is None or onward is None:
+        past, stable = everyone, 1
+        while not ((kept := image(past)) == past).all():
+            past, stable = kept, stable + 1
+            if stable > _MOST_MOVES:
                 return None
-            found.append(max(stable, there + onward + period - 1))
+        found = []
+        for i in np.flatnonzero(kept)[[int(q * (kept.sum() - 1)) for q in _HUBS]]:
+            hub = np.arange(len(self) + 1) == i
+            to = _moves_until(hub, preimage, everyone)
+            onward = None if to is None else _moves_until(hub, image, kept)
+            if to is None or onward is None:
+                return None
+            found.append(max(stable, to + onward))
         return min(found)
 
 
-def _moves_until(
-        some: Booleans, step: Callable[[Booleans], Booleans],
-        done: Callable[[Booleans, Booleans, int], bool]) -> tuple[int | None, Booleans]:
-    for moves in range(1, 1_000):
-        past, some = some, step(some)
-        if done(some, past, moves):
-            return moves, some
-    return None, some
+def _moves_until(some: Booleans, step: Callable[[Booleans], Booleans],
+                 wanted: Booleans) -> int | None:
+    for moves in range(1, _MOST_MOVES):
+        some = step(some)
+        if (some == wanted).all():
+            return moves
+    return None
 
 
-def _edges_of(offsets: Ints, rows: Ints) -> Ints:
+def edges_of(offsets: Ints, rows: Ints) -> Ints:
     """Return the positions in `targets` of the edges of these rows, row after row: int64."""
     counts = offsets[rows + 1] - offsets[rows]
     return np.repeat(offsets[rows] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
@@ -199,14 +177,6 @@ def _breadth_first(offsets: Ints, targets: ShortInts, initial: int) -> tuple[Int
     while len(level):
         seen[level] = True
         levels.append(level)
-        found = targets[_edges_of(offsets, level)]
+        found = targets[edges_of(offsets, level)]
         level = np.unique(found[~seen[found]]).astype(np.int64)
     return np.concatenate(levels), np.cumsum([len(level) for level in levels])
-
-
-def _column_count(degrees: Ints) -> int:
-    """Return how many successors of each row go into padded columns; others cost three times."""
-    rows_with_more = np.bincount(degrees)[::-1].cumsum()[::-1][1:]  # [d]: rows with > d successors
-    overflow = rows_with_more[::-1].cumsum()[::-1]                  # [d]: edges beyond column d
-    cost = np.arange(len(overflow)) * len(degrees) + 3 * overflow
-    return 1 + int(np.argmin(np.append(cost[1:], len(overflow) * len(degrees))))

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The pass over a word, in NumPy (`core.offline.passes`): there is nothing to compile."""
+from math import frexp, ldexp
+from typing import NamedTuple
+
+import numpy as np
+from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
+from symdp_ros.core.offline.passes import FAR, NEVER, PassWord, POWERS, TOP
+from symdp_ros.core.offline.reachable import Moves
+
+_MOST_KEPT = 1_000  # tables
+
+
+class _Table(NamedTuple):
+    """The moves from a range of states into another: the first of each state, and so on."""
+
+    columns: Ints                # (most moves, states): places of their targets in their range
+    weights: Weights             # (most moves, states, lanes); 0 where there is no such move
+    missing: Booleans            # (most moves, states): there is no such move
+
+
+class Tables:
+    """
+    Makes tables of moves, and keeps them.
+
+    :param whole: all states; None: there are zones.
+    """
+
+    def __init__(self, moves: Moves, whole: range | None):
+        self._moves, self._whole = moves, whole
+        self._kept: dict[tuple[int, ...], _Table] = {}
+
+    def of(self, states: range, after: range) -> _Table:
+        """Return the moves from some states to those that can stand at the next position."""
+        if self._whole is not None:  # all of their moves lead there
+            columns, weights, missing = self._made(self._whole, self._whole)
+            return _Table(columns[:, :len(states)], weights[:, :len(states)],
+                          missing[:, :len(states)])
+        return self._made(states, after)
+
+    def _made(self, states: range, after: range) -> _Table:
+        key = states.start, states.stop, after.start, after.stop
+        if key not in self._kept:
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            self._kept[key] = self._make(states, after)
+        return self._kept[key]
+
+    def _make(self, states: range, after: range) -> _Table:
+        starts = self._moves.offsets[states.start:states.stop + 1]
+        degrees = np.diff(starts)
+        places = starts[:-1] + np.arange(degrees.max())[:, None]
+        missing = places >= starts[1:]
+        places[missing] = 0
+        columns = self._moves.targets[places].astype(np.int64) - after.start
+        missing |= (columns < 0) | (columns >= len(after))
+        columns[missing] = 0
+        weights = self._moves.weights[places]
+        weights[missing] = 0
+        return _Table(columns, weights, missing)
+
+
+def sweep(first: int, last: int, word: PassWord, moves: Moves, tables: Tables, W: Floats,
+          E: ShortInts) -> int:
+    """As `core.offline.passes.kernels.sweep`."""
+    lanes, total, is_wide = moves.lanes, 0, word.rescale_every == 0
+    ranges = [range(*ends) for ends in zip(word.begins.tolist(), word.ends.tolist(), strict=True)]
+    for t in range(last - 1, first - 1, -1):
+        row, states = t - first, ranges[t]
+        here = W[row, :len(states) * lanes].reshape(-1, lanes)
+        if t == len(word.symbols) - 1:
+            here[:] = 1.0
+            if is_wide:
+                E[row, :len(states)] = 0
+        else:
+            table = tables.of(states, ranges[t + 1])
+            terms = W[row + 1].reshape(-1, lanes).take(table.columns, axis=0)
+            terms *= table.weights
+            if is_wide:
+                exponents = np.where(table.missing, NEVER, E[row + 1].take(table.columns))
+                highest = exponents.max(axis=0)
+                terms *= POWERS[np.minimum(highest - exponents, FAR)][:, :, None]
+            np.add.accumulate(terms, axis=0, out=terms)
+            _mix(terms[-1], moves, here)
+            if is_wide:
+                own = np.frexp(here.max(axis=1))[1] - 1
+                here *= np.ldexp(1.0, -own)[:, None]
+                E[row, :len(states)] = np.where(highest == NEVER, NEVER, highest + own)
+            elif t % word.rescale_every == 0:
+                exponent = frexp(here.max())[1] - TOP
+                here *= ldexp(1.0, -exponent)
+                total += exponent
+        if (symbol := int(word.symbols[t])) in states:
+            here[symbol - states.start] *= word.ratio
+    return total
+
+
+def _mix(values: Floats, moves: Moves, here: Floats) -> None:
+    """Turn V into U."""
+    if moves.lanes == 1:
+        here[:] = values
+        return
+    mixed = values * moves.switch
+    for half in (4, 2, 1):  # in the order of `kernels._gather_models`
+        mixed = mixed[:, :half] + mixed[:, half:2 * half]
+    np.multiply(values, moves.keep, out=here)
+    here += mixed
+
+
+def lengths(state: int, word: PassWord, t: int, moves: Moves, there: Floats,
+            model: Floats) -> tuple[Floats, Ints, Booleans]:
+    """
+    Return what the moves from a state are drawn by, without exponents.
+
+    And the places of their targets in the row `there` of place t, and which can stand there.
+    """
+    edges = slice(*moves.offsets[state:state + 2].tolist())
+    places = moves.targets[edges].astype(np.int64) - word.begins[t]
+    inside = (places >= 0) & (places < word.ends[t] - word.begins[t])
+    places[~inside] = 0
+    terms = model * moves.weights[edges] * there.reshape(-1, moves.lanes)[places]
+    found: Floats = np.add.accumulate(terms, axis=1)[:, -1]
+    found[~inside] = 0.0
+    return found, places, inside
+
+
+def choose(values: Floats, point: float) -> int:
+    """As `core.offline.passes.kernels.choose`, by the first 53 bits of the point."""
+    right = np.add.accumulate(values)
+    unit = right[-1] * 2.0**-53
+    margin = (4 * len(values) + 8) * unit
+    passed = int(np.count_nonzero(right[:-1] <= point * unit - margin))
+    unsure = int(np.count_nonzero(right[:-1] < point * unit + margin))
+    return passed if passed == unsure else -1
+
+
+def learn(model: Floats, edge: int, moves: Moves) -> None:
+    """As `core.offline.passes.kernels.learn`."""
+    model *= moves.weights[edge]
+    model[:] = moves.keep * (model / np.add.accumulate(model)[-1]) + moves.switch
+
+
+def walk(position: int, first: int, last: int, state: int, word: PassWord, bits: Numbers,
+         moves: Moves, widest: int, W: Floats, E: ShortInts, model: Floats,
+         out: Ints) -> tuple[int, int]:
+    """As `core.offline.passes.kernels.walk`."""
+    points: list[float] = (bits[position:last] >> np.uint64(11)).astype(np.float64).tolist()
+    for t, point in zip(range(position, last), points, strict=True):
+        values, places, inside = lengths(state, word, t, moves, W[t - first], model)
+        if word.rescale_every == 0:
+            exponents = np.where(inside, E[t - first][places], NEVER)
+            values *= POWERS[np.minimum(exponents.max() - exponents, FAR)]
+        chosen = choose(values, point)
+        if chosen < 0:
+            return t, state
+        edge = int(moves.offsets[state]) + chosen
+        if moves.lanes > 1:
+            learn(model, edge, moves)
+        state = int(moves.targets[edge])
+        out[t] = state
+    return last, state

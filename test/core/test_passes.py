@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The pass over a word, in NumPy and compiled: the same bits; sizes alone choose which runs."""
+from fractions import Fraction
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from strategies import CHAINS, chains, grid
+from symdp_ros import Chain, Privacy
+from symdp_ros.core.compiled.compiling import numba
+from symdp_ros.core.offline.exponential import Exponential
+from symdp_ros.core.offline.passes import in_numpy, kernels, loops
+from symdp_ros.core.offline.reachable import LoopSizes
+
+HABITS = Chain({'a': {'a': 0.7, 'b': 0.3}, 'b': {'c': 0.5, 'a': 0.25, 'b': 0.25}, 'c': ['a']}, 'a')
+#: Ways out of one place, of 1 to 9 successors each.
+FAN = Chain({'hub': [f'{i}' for i in range(9)],
+             **{f'{i}': ['hub', *[f'{j}' for j in range(i)]] for i in range(9)}}, 'hub')
+MAPS = {'ring': CHAINS['ring'], 'grid': grid(3), 'colours': grid(4, staying=False), 'fan': FAN,
+        'line': Chain({f'{i}': [f'{i}', f'{i + 1}'] for i in range(60)} | {'60': ['60']}, '0'),
+        'habits': HABITS}
+
+
+def law_of(chain, trust, zoned, **sizes):
+    zones = {'A': chain.states[::2], 'B': chain.states[1::2]}
+    if len(chain) == 1:
+        del zones['B']
+    return Exponential(chain, Privacy(3.0, 1, zones if zoned else None), trust, Random(5),
+                       sizes=LoopSizes(**sizes))
+
+
+@pytest.mark.parametrize('spread_bits', [0, 1_550], ids=['exponents', 'one for each row'])
+@pytest.mark.parametrize('zoned', [False, True])
+@pytest.mark.parametrize('trust', [None, 1.0, 0.8], ids=['counting', 'one model', 'models'])
+@pytest.mark.parametrize('name', MAPS)
+def test_both_have_the_same_bits(name, trust, zoned, spread_bits):
+    """Every weight, exponent and draw, of words short and long, from any block."""
+    chain = MAPS[name]
+    sampler = (law := law_of(chain, trust, zoned, spread_bits=spread_bits))._sampler
+    for n in (1, 2, 40, 150):
+        word = law._pass_word(Random(n).choices((*chain.states, None), k=n))
+        bits = np.frombuffer(Random(n).randbytes(8 * n), np.uint64).copy()
+        width, first = int((word.ends - word.begins).max()), n // 3
+        found = []
+        for module, more in ((kernels, ()), (in_numpy, (sampler._tables,))):
+            W, E = sampler.rows(n + 1, width, sampler.plan(n))
+            W.fill(0.0)
+            E.fill(0)
+            whole = module.sweep(0, n, word, sampler.moves, *more, W, E)
+            out, model = np.empty(n, np.int64), sampler.moves.prior.copy()
+            end = module.walk(0, 0, n, sampler._chain.initial, word, bits, sampler.moves, 9, W, E,
+                              model, out)
+            block = np.zeros_like(W), np.zeros_like(E)
+            some = module.sweep(first, n, word, sampler.moves, *more, *block)
+            assert block[0][:n - first].tobytes() == W[first:n].tobytes()
+            found.append((whole, end, out.tolist(), W.tobytes(), E.tobytes(), model.tobytes(),
+                          some))
+        assert found[0] == found[1], n
+
+
+@given(st.data(), st.integers(0, 63))
+def test_a_choice_is_right_or_is_not_made(data, shift):
+    """Both ends of what 53 bits say must lie on the chosen part."""
+    lengths = data.draw(st.lists(st.floats(1, 2, exclude_max=True), min_size=1, max_size=6))
+    lengths = [length * 2.0**data.draw(st.sampled_from([0, -1, -30, -53, -60, -300]))
+               for length in lengths]
+    exact = [Fraction(length) for length in lengths]
+    ends = np.cumsum([Fraction(0), *exact])
+    near = int(data.draw(st.sampled_from(list(ends))) / ends[-1] * 2**53)
+    bits = min(max(0, near + data.draw(st.integers(-64, 64)) * (1 << shift >> 6)), 2**53 - 1)
+    chosen = in_numpy.choose(np.array(lengths), float(bits))
+    assert chosen == kernels.choose(np.array([*lengths, 9.0]), len(lengths), np.uint64(bits << 11))
+    if chosen >= 0:
+        assert ends[chosen] <= bits * ends[-1] / 2**53
+        assert (bits + 1) * ends[-1] / 2**53 <= ends[chosen + 1]
+    else:
+        margin = Fraction(5 * len(lengths) + 20, 2**53)
+        assert any(abs(end / ends[-1] - Fraction(bits, 2**53)) <= margin for end in ends[1:-1])
+
+
+@given(chains(complete=False), st.sampled_from([None, 0.8]), st.booleans(), st.integers(0, 99))
+def test_it_makes_no_difference_which_runs(chain, trust, zoned, seed):
+    word = Random(seed).choices((*chain.states, None), k=60)
+    outputs = []
+    for limit in (-1.0, 1e9):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(loops, '_WORTH_COMPILING', limit)
+            outputs.append(law_of(chain, trust, zoned).draw(word))
+    assert outputs[0] == outputs[1]
+
+
+def test_little_work_is_left_to_numpy(monkeypatch):
+    monkeypatch.setattr(loops, '_spent', 0.0)
+    limit = loops._WORTH_COMPILING
+    assert loops.compiled_for(limit / 2) is None and loops.compiled_for(limit / 2) is None
+    assert loops.compiled_for(0.1) is (None if numba is None else kernels)
+
+
+def test_all_is_left_to_numpy_without_numba(monkeypatch):
+    monkeypatch.setattr(loops, 'find_spec', lambda name: None)
+    assert loops.compiled_for(1e9) is None
