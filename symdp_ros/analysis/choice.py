@@ -34,7 +34,7 @@ from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import COMPILED_POLICIES, LIVE
+from symdp_ros.core.registry import LIVE
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.words.sampling_settings import SamplingSettings
 
@@ -236,13 +236,9 @@ def _first(made: dict[str, Mechanism], errors: dict[str, float], length: int) ->
 def _left_out(chain: Chain, length: int, available: dict[str, MechanismSettings],
               may_count: bool) -> Iterator[tuple[str, str]]:
     """Yield the names of what would take long, and why."""
-    from symdp_ros.core.compiled.compiling import numba
-
     for name, settings in available.items():
         policy = settings.policy if settings.selection in (LIVE, 'causal') else ''
-        if policy in COMPILED_POLICIES and numba is None:
-            yield name, 'numba is not installed'
-        elif policy == 'planned' and len(chain) * edges_of(chain) > _PLANNED_STEPS or (
+        if policy == 'planned' and len(chain) * edges_of(chain) > _PLANNED_STEPS or (
                 policy == 'adaptive' and len(chain) > _ADAPTIVE_STATES):
             yield name, 'the map is large'
         elif settings.selection == 'permute_and_flip' and not may_count:

@@ -73,6 +73,16 @@ class Neighbours:
                 None if weights is None else np.where(there, some, 0.0)[:, :, None]))
         self._order = np.argsort(np.concatenate([part.rows for part in self._parts]))
 
+    @classmethod
+    def before(cls, offsets: Ints, targets: ShortInts | Ints,
+               weights: Floats | Weights | None = None) -> 'Neighbours':
+        """Return those from which edges lead to each state."""
+        n = len(offsets) - 1
+        order = np.argsort(targets, kind='stable')
+        sources = np.repeat(np.arange(n), np.diff(offsets))[order]
+        first = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=n))])
+        return cls(first, sources, None if weights is None else weights[order])
+
     @property
     def nbytes(self) -> int:
         """Return the memory of the tables in bytes."""
@@ -120,6 +130,14 @@ class Neighbours:
                 if i:
                     np.add(out, one, out=out)
 
+    def sums(self, values: Floats) -> Floats:
+        """Return what `add` finds of values of shape (states, columns): the same shape."""
+        padded = np.zeros((1, self.states + 1, values.shape[1]))
+        padded[0, :-1] = values
+        found = np.empty((1, *values.shape))
+        self.add(padded, found, Room())
+        return found[0]
+
     def largest(self, values: Floats) -> Floats:
         """
         Return the largest over the neighbours of each state, of which each must have one.
@@ -130,7 +148,10 @@ class Neighbours:
         found = np.empty(values.shape)
         for part in self._parts:
             if part.table.size * values.shape[1] <= _AT_ONCE:
-                found[part.rows] = values[part.closed].max(axis=0)
+                some: Floats = np.maximum.reduce(values.take(part.closed, axis=0), axis=0)
+                if len(self._parts) == 1:
+                    return some
+                found[part.rows] = some
                 continue
             best = values[part.closed[0]]
             for there in part.closed[1:]:

@@ -89,6 +89,7 @@ from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 _STATE = struct.Struct('<QI')             # ticks so far, position of the last report
 _MOST_TICKS = 2**62                       # that a state can have
 _MOST_BYTES = 2**32                       # of f in the window of a delay, or in one segment
+_MOST_MODELS = 8                          # as if there were so many
 _NO_DRAWS = RandomIntegers(30, 1)        # while no signal is due: never filled
 
 
@@ -113,7 +114,7 @@ class AdaptiveWord:
         self._initial = chain.state_index[chain.initial_state]
         self._report, self._signal = tables.report, tables.signal  # ticks
         self._draws_of: dict[int, RandomIntegers] = {}
-        symbol = 8 * tables.moves.models * n * self._signal  # bytes
+        symbol = 8 * _MOST_MODELS * n * self._signal  # bytes
         if symbol * (1 if delay is None else delay) > _MOST_BYTES:
             raise ConfigurationError(
                 f'delay is {delay}: for {n} states and {self._signal} ticks for each symbol, at '

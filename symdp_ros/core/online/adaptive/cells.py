@@ -17,6 +17,7 @@ _NOTHING = 1e-200   # probability that counts as 0 where all else is impossible
 _LEAST = 1e-9       # probability of a state that counts in the choice of the cells
 _INFORMATION = 0.1  # matches that a nat is worth, besides the report that is due at once
 _TIE = 1e-12
+_SORTED = 64        # keys that are sorted as they are
 _TOGETHER = 1 << 18  # numbers that are summed by cell at once, or those of one number of cells
 
 
@@ -57,11 +58,11 @@ def choose(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool
     founders, counts, due = _candidates(tables, f, previous, at_once, within)
     near = _near(tables, founders, counts)
     if at_once:
-        matches = (near * known).sum(axis=2)
-        order = np.argsort(np.where((founders >= 0) & due, -matches, _places(founders)), axis=0,
+        matches, places = (near * known).sum(axis=2), np.arange(len(founders))[:, None]
+        order = np.argsort(np.where((founders >= 0) & due, -matches, places), axis=0,
                            kind='stable')
-        if (order != _places(founders)).any():
-            founders = np.take_along_axis(founders, order, 0)
+        if (order != places).any():
+            founders = founders[order, np.arange(len(counts))]
             near = _near(tables, founders, counts)
     tried, cells = _tried(near)
     sizes = np.minimum(tried[:, None], counts)
@@ -78,11 +79,6 @@ def choose(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool
     return Cells(sizes[chosen, words], founders, np.ascontiguousarray(codes.T))
 
 
-def _places(founders: Ints) -> Ints:
-    """Return the place of each founder, in each word."""
-    return np.broadcast_to(np.arange(len(founders))[:, None], founders.shape)
-
-
 def _candidates(tables: AdaptiveTables, f: Floats, previous: Ints, at_once: bool,
                 within: Booleans | None) -> tuple[Ints, Ints, Booleans]:
     """
@@ -94,14 +90,12 @@ def _candidates(tables: AdaptiveTables, f: Floats, previous: Ints, at_once: bool
     if not at_once:
         keys = f if within is None else np.where(within, f, -1.0)
         return *_largest(keys, tables.most), np.zeros(words, np.bool_)
-    able = tables.successors[previous]
-    keys = np.take_along_axis(f, np.maximum(able, 0), 1)
-    keys[able < 0] = -1.0
-    if within is not None:
-        keys[~np.take_along_axis(within, np.maximum(able, 0), 1)] = -1.0
-    due = (keys >= 0).any(axis=1)
+    able, rows = tables.successors[previous], np.arange(words)[:, None]
+    there = able >= 0 if within is None else (able >= 0) & within[rows, able]
+    keys = np.where(there, f[rows, able], -1.0)
     places, counts = _largest(keys, tables.most)
-    founders = np.where(places < 0, -1, able[np.arange(words), places])
+    founders = np.where(places < 0, -1, able[rows[:, 0], places])
+    due = counts > 0
     if due.all():
         return founders, counts, due
     assert within is not None
@@ -121,6 +115,10 @@ def _largest(keys: Floats, most: int) -> tuple[Ints, Ints]:
     :return: shape (up to `most`, words); how many there are in each word.
     """
     words, width = keys.shape
+    if width <= min(_SORTED, most):
+        counts = (keys >= 0).sum(axis=1)
+        found = np.argsort(-keys, axis=1, kind='stable')[:, :counts.max()].T
+        return np.where(np.arange(len(found))[:, None] < counts, found, -1), counts
     if width > most:
         least = np.partition(keys, width - most, axis=1)[:, width - most, None]
         rows, places = np.nonzero(keys >= np.maximum(least, 0.0))
@@ -148,7 +146,7 @@ def _near(tables: AdaptiveTables, founders: Ints, counts: Ints) -> Weights:
 def _tried(near: Weights) -> tuple[Ints, Numbers]:
     """Return which numbers of founders are tried, and the cell of each state for each: from 1."""
     count = len(near)
-    numbers = np.arange(1, count + 1, dtype=np.uint8 if count < 2**8 else np.uint16)
+    numbers = np.arange(1, count + 1, dtype=np.uint8 if count < 2**8 - 1 else np.uint16)
     most = np.maximum.accumulate(near, axis=0)
     joins = np.empty(near.shape, np.bool_)
     np.greater(near[0], 0.0, out=joins[0])
@@ -172,7 +170,7 @@ def _values(tables: AdaptiveTables, sizes: Ints, cells: Numbers, known: Floats,
     tried, words, states = cells.shape
     width = int(sizes.max()) + 1
     index = np.arange(tried * words).reshape(tried, words, 1) * width + cells
-    masses = np.bincount(index.ravel(), np.broadcast_to(known, cells.shape).ravel(),
+    masses = np.bincount(index.ravel(), np.repeat(known[None], tried, 0).ravel(),
                          tried * words * width).reshape(tried, words, width)
     other, own, uniform, both = (share[sizes] for share in tables.shares)
     some, nothing = masses[:, :, 1:].sum(axis=2), masses[:, :, 0]
@@ -206,7 +204,7 @@ def _by_cell(cells: Numbers, weighed: Floats, width: int) -> Floats:
     tried = len(cells)
     rows = np.arange(tried * words * count).reshape(tried, words, count, 1) * width
     index = rows.transpose(0, 2, 1, 3) + cells[:, None]  # (tried, founders, words, states)
-    found = np.bincount(index.ravel(), np.broadcast_to(weighed, index.shape).ravel(),
+    found = np.bincount(index.ravel(), np.repeat(weighed[None], tried, 0).ravel(),
                         tried * words * count * width)
     return found.reshape(tried, words, count, width)
 

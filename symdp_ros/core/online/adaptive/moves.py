@@ -26,6 +26,7 @@ class Moves:
         self.keep, self.prior = models.keep, models.prior
         #: None where there is one model
         self._switch = models.switch[:, None, None] if len(models) > 1 else None
+        self._more = None if self._switch is None else self._switch / self.keep
         weights = models.weights.astype(np.float64)
         sources = np.repeat(np.arange(self.states), np.diff(offsets))
         stays = sources == targets
@@ -35,7 +36,9 @@ class Moves:
         own = (self._leave[:, sources, 0] != weights) & ~stays
         #: so many models, the first ones, have a weight for each edge
         self._own = int(np.flatnonzero(own.any(axis=1)).max(initial=-1)) + 1
-        self._to = [_neighbours(sources, targets, self.states, row)
+        # Back, all is times `keep` at once.
+        self._kept = self.keep * self._stay, self.keep * self._leave
+        self._to = [_neighbours(sources, targets, self.states, self.keep * row)
                     for row in weights[:self._own]]
         self._from = [_neighbours(targets, sources, self.states, row)
                       for row in weights[:self._own]]
@@ -90,17 +93,15 @@ class Moves:
             self._to[m].add(after[m:m + 1], here[m:m + 1], room)
         if own < self.models:
             self._to[-1].add(after[own:], here[own:], room)
-            np.multiply(here[own:], self._leave[own:], out=here[own:])
+            stay, leave = self._kept
+            np.multiply(here[own:], leave[own:], out=here[own:])
             stayed = room('stayed', later[own:].shape)
-            np.multiply(self._stay[own:], later[own:], out=stayed)
+            np.multiply(stay[own:], later[own:], out=stayed)
             np.add(here[own:], stayed, out=here[own:])
-        if self._switch is None:
-            np.multiply(here, factor, out=later)
-            return
-        drawn = room('models', later.shape)
-        np.multiply(self._switch, here, out=drawn)
-        np.multiply(here, self.keep, out=here)
-        np.add(here, np.add.reduce(drawn, axis=0), out=here)
+        if self._more is not None:
+            drawn = room('models', later.shape)
+            np.multiply(self._more, here, out=drawn)
+            np.add(here, np.add.reduce(drawn, axis=0), out=here)
         np.multiply(here, factor, out=later)
 
     def begin(self, state: int) -> Floats:

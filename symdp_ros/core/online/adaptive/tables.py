@@ -44,7 +44,7 @@ class Matches:
             self.has_zeros = not X.all()
             self._first, self._symbols = np.empty(0, np.int64), np.empty(0, np.int32)
             self._X = X
-            # The sums of small maps are worked on as they are, without a conversion.
+            # On large maps these sums are in float32: half of the memory to go over.
             self._columns: Floats | Weights = np.ascontiguousarray(
                 self._rows.T, np.float64 if n <= 512 else np.float32)
             return
@@ -81,15 +81,12 @@ class Matches:
         if self._rows is None:
             assert reached is not None
             return self._expected_of_pairs(likely, reached)
-        words, states = np.nonzero(likely.T)
-        begins = np.searchsorted(words, np.arange(likely.shape[1] + 1))
-        place = np.arange(len(words)) - begins[words]
-        shape = likely.shape[1], int(np.diff(begins).max())
-        some, chances = np.zeros(shape, np.intp), np.zeros((*shape, 1))
-        some[words, place] = states
-        chances[words, place, 0] = likely[states, words]
-        every = np.multiply(self._columns.take(some, axis=0), chances)
-        found: Floats = np.add.reduce(every, axis=1).T
+        found = np.empty(likely.shape)
+        for word, chances in enumerate(likely.T):
+            some = chances.nonzero()[0]
+            rows = self._columns.take(some, axis=0)
+            # Not a product of BLAS: its order is its own.
+            found[:, word] = np.einsum('s,so->o', chances[some].astype(rows.dtype), rows)
         return found
 
     def _expected_of_pairs(self, likely: Floats, reached: list[Ints]) -> Floats:

@@ -22,14 +22,13 @@ _LEAST = 1e-6      # probability of a state that counts in the matches to come
 _NOTHING = 1e-200  # probability that counts as 0 where all else is impossible
 _TIE = 1e-12
 _FEW = 16          # successors, up to which X is looked up for each of them
-_OTHER, _OWN, _NONE, _OUTSIDE = range(4)  # what a symbol is to a signal
 
 
 class Told(NamedTuple):
     """What a signal tells, and the zone."""
 
-    kinds: Numbers    # of each symbol: (states, words)
-    chances: Floats   # of the signal, by kind: (4, words)
+    codes: Numbers    # as of `Cells`; the largest one: outside of the zone: (states, words)
+    chances: Floats   # of the signal, by code: (codes, words)
     places: Ints      # the number of the cell drawn, from 1; 0: none
     zones: Ints       # the number of the zone told, from 1; 0: none
     again: Booleans   # whether f began again
@@ -37,10 +36,10 @@ class Told(NamedTuple):
     def likelihood(self) -> Floats:
         """Return the probability of the signal for each symbol: shape (states, words)."""
         if len(self.places) == 1:
-            found: Floats = self.chances.take(self.kinds)
+            found: Floats = self.chances.take(self.codes)
             return found
         words = len(self.places)
-        index = np.multiply(self.kinds, words, dtype=np.intp)
+        index = np.multiply(self.codes, words, dtype=np.intp)
         index += np.arange(words)
         return self.chances.ravel().take(index)
 
@@ -240,15 +239,17 @@ class Words:
         tables, words = self.tables, self.words
         if self.delay is None and self.count % self.length == 0:
             self.begins.append(self.joint.copy())
-        drawn, kinds = places > 0, np.full((tables.states, words), _NONE, np.uint8)
-        chances = np.ones((4, words))
-        if self.cells is not None:
-            sizes, _, codes = self.cells
-            for kind, share in enumerate(tables.shares[:3]):
-                chances[kind] = np.where(drawn, share[sizes], 1.0)
-            kinds[codes > 0] = _OTHER
-            kinds[(codes == places) & drawn] = _OWN
-        chances[_OUTSIDE] = 0.0
+        if self.cells is None:
+            codes, chances = np.zeros((tables.states, words), np.uint8), np.ones((2, words))
+        else:
+            sizes, founders, codes = self.cells
+            chances = np.empty((len(founders) + 2, words))
+            other, own, uniform, _ = tables.shares
+            chances[:] = other[sizes]
+            chances[0] = uniform[sizes]
+            chances[places, np.arange(words)] = own[sizes]
+            chances[:, places == 0] = 1.0
+        chances[-1] = 0.0
         again = np.zeros(words, np.bool_)
         tell = np.zeros(words, np.int64)
         if tables.zones is not None:
@@ -258,10 +259,10 @@ class Words:
                 true = (zones >= 0) & self._ready
                 tell[true] = 1 + zones[true]
                 within = np.where(true, self._inside, within)
-                kinds[~within & true] = _OUTSIDE
+                codes = np.where(~within & true, codes.dtype.type(len(chances) - 1), codes)
                 again = self._begin_again(within, true)
             self.ahead[(at + 1) % len(self.ahead)] = tables.can_follow(within)
-        told = Told(kinds, chances, places, tell, again)
+        told = Told(codes, chances, places, tell, again)
         row = self._row_of(self.count)
         if self.delay is None:
             self.told.append(told)
@@ -450,7 +451,7 @@ class Words:
                 joint, told = rows[i], self._told_at(tick)
                 likely.append(None if told is None else told.likelihood())
                 if told is not None and told.again.any():
-                    _spread_evenly(joint, told.kinds < _OUTSIDE, told.again, prior)
+                    _spread_evenly(joint, told.codes < len(told.chances) - 1, told.again, prior)
                 if i + 1 < len(ticks):
                     if i + 1 == len(rows):
                         rows.append(np.empty_like(joint))
