@@ -4,7 +4,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts, Weights
+from symdp_ros.core.annotations import Floats, Ints, ShortInts, Weights
 
 _NARROW = 4          # neighbours, up to which states are worked on together
 _AT_ONCE = 1 << 15   # numbers, up to which all neighbours are gathered in one go
@@ -25,10 +25,10 @@ class Room:
 
     def zeros(self, name: str, shape: tuple[int, ...]) -> Floats:
         """Return an array that was 0 when it was first asked for in this shape."""
-        found = self._arrays.get(name)
+        found: Floats | None = self._arrays.get(name)
         if found is None or found.shape != shape:
             found = self._arrays[name] = np.zeros(shape)
-        return found  # type: ignore[no-any-return]
+        return found
 
 
 class _Some(NamedTuple):
@@ -67,7 +67,8 @@ class Neighbours:
             there = place < degrees[rows]
             edge = np.where(there, offsets[rows] + place, 0)
             some = np.zeros(edge.shape) if weights is None else weights[edge].astype(np.float64)
-            table = np.where(there, targets[edge].astype(np.intp) if len(targets) else 0, self.states)
+            to = targets[edge].astype(np.intp) if len(targets) else 0
+            table = np.where(there, to, self.states)
             self._parts.append(_Some(
                 rows, table, np.where(there, table, table[:1]),
                 None if weights is None else np.where(there, some, 0.0)[:, :, None]))
@@ -134,9 +135,9 @@ class Neighbours:
         """Return what `add` finds of values of shape (states, columns): the same shape."""
         padded = np.zeros((1, self.states + 1, values.shape[1]))
         padded[0, :-1] = values
-        found = np.empty((1, *values.shape))
-        self.add(padded, found, Room())
-        return found[0]
+        found = np.empty(values.shape)
+        self.add(padded, found[None], Room())
+        return found
 
     def largest(self, values: Floats) -> Floats:
         """

@@ -20,7 +20,7 @@ from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, 
                        Privacy)
 from symdp_ros.analysis.accuracy import accuracy, average_accuracy, patrols
 from symdp_ros.core.online import targets
-from symdp_ros.core.online.adaptive import adaptive, causal_adaptive
+from symdp_ros.core.online.adaptive import causal_adaptive
 from symdp_ros.core.online.adaptive import tables as known
 from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Told

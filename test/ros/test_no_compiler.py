@@ -15,8 +15,8 @@ from std_msgs.msg import String
 ROOT = Path(__file__).resolve().parents[2]
 CLINIC = ROOT / 'config' / 'clinic.regions.yaml'
 LARGE = 'numba', 'llvmlite', 'scipy', 'pyarrow'
-DEPOT = {'chain_file': ROOT / 'config' / 'depot.geojson', 'initial_state': '1', 'self_loops': 'true',
-         'epsilon': 2.0, 'adjacency': 1}
+DEPOT = {'chain_file': ROOT / 'config' / 'depot.geojson', 'initial_state': '1',
+         'self_loops': 'true', 'epsilon': 2.0, 'adjacency': 1}
 
 
 def loaded(pid):
@@ -68,9 +68,9 @@ def test_regions(bare, world, more):
 
 
 def test_zones_and_two_clocks(bare, world):
-    run = bare(chain_file=CLINIC, zones_file=CLINIC, self_loops='true', epsilon=1.0, policy='adaptive',
-               outputs='[string, markers, belief]', sampling='period', period=2.0, protect=4.0,
-               report_period=1.0)
+    run = bare(chain_file=CLINIC, zones_file=CLINIC, self_loops='true', epsilon=1.0,
+               policy='adaptive', outputs='[string, markers, belief]', sampling='period',
+               period=2.0, protect=4.0, report_period=1.0)
     private, publisher = world.listen(), world.publisher()
     publisher.publish(String(data='lift'))
     world.wait_until(lambda: len(private) > 3, 'private regions')
@@ -78,9 +78,8 @@ def test_zones_and_two_clocks(bare, world):
 
 
 def test_positions(bare, world):
-    run = bare(**DEPOT, input='pose',
-               outputs='[string, pose, markers]')
-    private, publisher = world.listen(), world.publisher(message_type=PoseStamped)
+    run = bare(**DEPOT, input='pose', outputs='[string, pose, markers]')
+    private, publisher = world.listen(), world.publisher('pose', PoseStamped)
     publisher.publish(PoseStamped())
     world.wait_until(lambda: private, 'a private region')
     assert loaded(run.pid) == []

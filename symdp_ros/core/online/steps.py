@@ -317,8 +317,8 @@ class OnlineSteps(Mechanism):
         """
         Return private words for many sensitive words at once, each from the initial state.
 
-        The word that `step` draws goes on as before. Compiled on first use (numba); other
-        threads may run meanwhile.
+        The word that `step` draws goes on as before; other threads may run meanwhile. All
+        but 'adaptive' is compiled on first use (numba).
 
         :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown; not to
             be written to meanwhile.

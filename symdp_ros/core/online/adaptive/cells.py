@@ -204,8 +204,8 @@ def _by_cell(cells: Numbers, weighed: Floats, width: int) -> Floats:
     tried = len(cells)
     rows = np.arange(tried * words * count).reshape(tried, words, count, 1) * width
     index = rows.transpose(0, 2, 1, 3) + cells[:, None]  # (tried, founders, words, states)
-    found = np.bincount(index.ravel(), np.repeat(weighed[None], tried, 0).ravel(),
-                        tried * words * count * width)
+    found: Floats = np.bincount(index.ravel(), np.repeat(weighed[None], tried, 0).ravel(),
+                                tried * words * count * width)
     return found.reshape(tried, words, count, width)
 
 
@@ -223,4 +223,3 @@ def _spread(tables: AdaptiveTables, codes: Numbers) -> None:
         codes[there[::-1]] = joined[::-1]  # the first one counts
         found, at = np.unique(there, return_index=True)
         last = found[np.argsort(at)]
-

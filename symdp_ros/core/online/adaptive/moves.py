@@ -79,7 +79,7 @@ class Moves:
             self._from[-1].add(mixed[own:], after[own:], room)
             np.add(after[own:], stayed, out=after[own:])
 
-    def backward(self, after: Floats, factor: Floats, room: Room) -> None:
+    def backward(self, after: Floats, factor: Floats | float, room: Room) -> None:
         """
         Make of P[all later signals | m, s] that of one tick before, in its place.
 
@@ -113,7 +113,7 @@ class Moves:
         return after
 
 
-def _neighbours(rows: Ints, targets: Ints | ShortInts, states: int, weights: Floats | None,
+def _neighbours(rows: Ints | ShortInts, targets: Ints | ShortInts, states: int, weights: Floats | None,
                 some: Booleans | None = None) -> Neighbours:
     """Return the neighbours by edges, ordered by `rows`; of some of the edges alone."""
     if some is not None:

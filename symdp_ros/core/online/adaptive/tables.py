@@ -6,7 +6,7 @@ from math import exp
 from typing import NamedTuple
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Weights
+from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits, Weights
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.neighbours import Neighbours
 from symdp_ros.core.online import planned, targets
@@ -190,7 +190,7 @@ class AdaptiveTables:
         """Return whether cells are chosen by what is reported at once, too."""
         return delay == 0 and self.signal <= FEW_REPORTS * self.report
 
-    def can_follow(self, within: ShortInts) -> ShortInts:
+    def can_follow(self, within: Booleans) -> Booleans:
         """
         Return what can follow some states.
 

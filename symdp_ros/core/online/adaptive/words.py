@@ -8,7 +8,7 @@ of these. All words stand at one tick. A word that is drawn live is alone here; 
 beside it, its numbers are the same to the last bit, but for H and the sums beside it.
 """
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers
@@ -45,7 +45,8 @@ class Told(NamedTuple):
 
     def select(self, some: slice) -> 'Told':
         """Return this for some of the words."""
-        return Told(*(np.ascontiguousarray(part[..., some]) for part in self))
+        parts: list[Any] = [np.ascontiguousarray(part[..., some]) for part in self]
+        return Told(*parts)
 
 
 class Words:
@@ -153,7 +154,7 @@ class Words:
         found._room = Room()
         found.words = len(range(*some.indices(self.words)))
 
-        def part(array: Floats) -> Floats:
+        def part(array: Any) -> Any:
             return np.ascontiguousarray(array[..., some])
 
         found.previous, found._route = self.previous[some], part(self._route)
@@ -342,21 +343,21 @@ class Words:
     def _smoothed(self, ticks: Iterator[tuple[int, Floats, Told | None, Floats | None]]
                   ) -> Iterator[tuple[int, Floats]]:
         """Yield (tick, γ) of each report, from the last tick back; γ: shape (states, words)."""
-        moves, room, factor = self.tables.moves, self._room, None
+        moves, room = self.tables.moves, self._room
+        factor: Floats | None = None
         after = room.zeros('later', (moves.models, self.tables.states + 1, self.words))
         begins = True
         for tick, joint, told, likelihood in ticks:
             if begins:
                 after[:, :-1] = 1.0 if likelihood is None else likelihood
             else:
-                moves.backward(after, 1.0 if likelihood is factor is None else likelihood
-                               if factor is None else factor if likelihood is None else
-                               likelihood * factor, room)
+                both = 1.0 if factor is None else factor
+                moves.backward(after, both if likelihood is None else likelihood * both, room)
             begins, factor = False, None
             if tick % self.tables.report == 0:
-                both = room('models', joint.shape)
-                np.multiply(joint, after[:, :-1], out=both)
-                found = np.add.reduce(both, axis=0)
+                joined = room('models', joint.shape)
+                np.multiply(joint, after[:, :-1], out=joined)
+                found = np.add.reduce(joined, axis=0)
                 factor = 1.0 / _total(found)
                 yield tick, found * factor
             if told is not None and told.again.any():
@@ -437,7 +438,7 @@ class Words:
 
     def _whole(self, last: int) -> Iterator[tuple[int, Floats, Told | None, Floats | None]]:
         """Yield what `_kept` does, of all ticks up to the last one, which are made again."""
-        tables, prior = self.tables, self.tables.moves.prior
+        prior = self.tables.moves.prior
         rows: list[Floats] = []
         for number in range(len(self.begins) - 1, -1, -1):
             begin = number * self.length
@@ -470,4 +471,3 @@ def _spread_evenly(joint: Floats, within: Booleans, words: Booleans, prior: Floa
     """Make some states equally likely in some words: f(m, s) = q(m)/count."""
     some = within[:, words]
     joint[:, :, words] = prior[:, None, None] * (some / some.sum(axis=0))
-
