@@ -7,7 +7,7 @@ Arrays have the axes (founders, words, states), or some of these: c_j is the j-t
 number m of founders the cells are those of the first m: who has joined one leaves it for a later
 one of larger X alone, so all numbers are tried in one go.
 """
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, Weights
@@ -18,7 +18,7 @@ _LEAST = 1e-9       # probability of a state that counts in the choice of the ce
 _INFORMATION = 0.1  # matches that a nat is worth, besides the report that is due at once
 _TIE = 1e-12
 _SORTED = 64        # keys that are sorted as they are
-_TOGETHER = 1 << 18  # numbers that are summed by cell at once, or those of one number of cells
+_TOGETHER = 1 << 15  # numbers that are summed by cell at once, or those of one number of cells
 
 
 class Cells(NamedTuple):
@@ -204,9 +204,10 @@ def _by_cell(cells: Numbers, weighed: Floats, width: int) -> Floats:
     tried = len(cells)
     rows = np.arange(tried * words * count).reshape(tried, words, count, 1) * width
     index = rows.transpose(0, 2, 1, 3) + cells[:, None]  # (tried, founders, words, states)
-    found: Floats = np.bincount(index.ravel(), np.repeat(weighed[None], tried, 0).ravel(),
-                                tried * words * count * width)
-    return found.reshape(tried, words, count, width)
+    size = tried * words * count * width
+    found: Any = np.bincount(index.ravel(), np.repeat(weighed[None], tried, 0).ravel(), size)
+    by_cell: Floats = found.reshape(tried, words, count, width)
+    return by_cell
 
 
 def _spread(tables: AdaptiveTables, codes: Numbers) -> None:

@@ -96,7 +96,7 @@ class Words:
         self.begins: list[Floats] = []  # f of the first tick of each segment
         self.posterior, self._route = None, np.zeros((self._leaving, self.words), np.int64)
         self._planned: list[Floats] = [np.empty((0, 0))] * self._leaving
-        self._belief = joint.sum(axis=0)
+        self._belief: Floats = joint.sum(axis=0)
         self._due()
 
     def start_ahead(self, ahead: Booleans) -> None:
