@@ -205,7 +205,8 @@ def _by_cell(cells: Numbers, weighed: Floats, width: int) -> Floats:
     rows = np.arange(tried * words * count).reshape(tried, words, count, 1) * width
     index = rows.transpose(0, 2, 1, 3) + cells[:, None]  # (tried, founders, words, states)
     size = tried * words * count * width
-    found: Any = np.bincount(index.ravel(), np.repeat(weighed[None], tried, 0).ravel(), size)
+    each = weighed if tried == 1 else np.repeat(weighed[None], tried, 0)
+    found: Any = np.bincount(index.ravel(), each.ravel(), size)
     by_cell: Floats = found.reshape(tried, words, count, width)
     return by_cell
 
