@@ -113,8 +113,8 @@ class Moves:
         return after
 
 
-def _neighbours(rows: Ints | ShortInts, targets: Ints | ShortInts, states: int, weights: Floats | None,
-                some: Booleans | None = None) -> Neighbours:
+def _neighbours(rows: Ints | ShortInts, targets: Ints | ShortInts, states: int,
+                weights: Floats | None, some: Booleans | None = None) -> Neighbours:
     """Return the neighbours by edges, ordered by `rows`; of some of the edges alone."""
     if some is not None:
         rows, targets = rows[some], targets[some]
