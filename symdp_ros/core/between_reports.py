@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts
+from symdp_ros.core.neighbours import Neighbours
 from symdp_ros.errors import ChainError
 
 
 def between_reports(states: Sequence[str], offsets: Ints, targets: ShortInts, chances: Floats,
-                    ticks: int, moves: int, block: int = 1 << 24
+                    ticks: int, moves: int, block: int = 1 << 15
                     ) -> tuple[Ints, ShortInts, Floats]:
     """
     Return what makes up `Chain.every`: offsets and targets as `Chain.csr`, and probabilities.
@@ -27,12 +28,9 @@ def between_reports(states: Sequence[str], offsets: Ints, targets: ShortInts, ch
         other models, edges). A model that leads to none of the states of a row moves there as P.
     :raises ChainError: a state is left without a successor.
     """
-    from scipy.sparse import csr_array
-
     size = len(states)
-    matrices = [csr_array((row, targets, offsets), shape=(size, size)) for row in chances]
-    # Of booleans, as counts of ways overflow narrow integers.
-    within = csr_array((np.ones(len(targets), np.bool_), targets, offsets), shape=(size, size))
+    matrices = [Neighbours.before(offsets, targets, row) for row in chances]
+    within = Neighbours.before(offsets, targets)
     found: list[Ints] = []
     parts: list[Floats] = []
     height = max(1, block // size)
@@ -42,13 +40,13 @@ def between_reports(states: Sequence[str], offsets: Ints, targets: ShortInts, ch
         start[np.arange(len(some)), some] = 1
         near = start > 0
         for _ in range(moves):
-            near |= near @ within
+            near |= within.sums(near.T).T > 0
         kept: Ints | None = None
         later_of = []
         for matrix in matrices:
             later = start
             for _ in range(ticks):
-                later = later @ matrix
+                later = matrix.sums(later.T).T
             if kept is None:
                 near &= later > 0
                 kept = np.flatnonzero(near)

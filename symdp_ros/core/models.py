@@ -38,6 +38,7 @@ from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts, Weights
+from symdp_ros.core.neighbours import Neighbours
 from symdp_ros.core.registry import BASES
 from symdp_ros.errors import ConfigurationError
 
@@ -179,17 +180,16 @@ class Models:
         """Return Pᵀ_m, or P_m, times what each model has."""
         if not len(self.offsets):
             return np.broadcast_to(values.mean(axis=1, keepdims=True), values.shape)
-        rows = values.reshape(len(self) * values.shape[1], *values.shape[2:])
-        found: Floats = (self._side_by_side[direction] @ rows).reshape(values.shape)
-        return found
+        return np.stack([neighbours.sums(rows.reshape(len(rows), -1)).reshape(rows.shape)
+                         for neighbours, rows in zip(
+                             self._neighbours[direction], values, strict=True)])
 
     @cached_property
-    def _side_by_side(self) -> tuple[Any, Any]:
-        """Return one matrix with all P_m along its diagonal, transposed and as it is."""
-        from scipy.sparse import block_diag
-
-        moves = block_diag(self.matrices, format='csr')
-        return moves.T, moves
+    def _neighbours(self) -> tuple[list[Neighbours], list[Neighbours]]:
+        """Return of each P_m the neighbours by edges that lead to a state, and from it."""
+        edges = self.offsets, self.targets
+        return ([Neighbours.before(*edges, row) for row in self.weights],
+                [Neighbours(*edges, row) for row in self.weights])
 
     @cached_property
     def matrices(self) -> list[Any]:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from math import hypot, inf, isfinite
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from symdp_ros.errors import ConfigurationError
+from symdp_ros.maps.nearest import distances_to_others, nearest_of
 
 Position: TypeAlias = tuple[float, float]
 Corners: TypeAlias = tuple[Position, ...]
@@ -172,23 +173,20 @@ class _Nodes:
         return hypot(x - self._xs[number], y - self._ys[number])
 
     def index(self, numbers: Sequence[int]) -> _Nearest:
-        query, distance = self._tree(numbers).query, self.distance
+        nearest_point, distance = nearest_of(self._points(numbers)), self.distance
 
         def nearest(x: float, y: float) -> tuple[int | None, float]:
-            found = numbers[query((x, y))[1]]
+            found = numbers[nearest_point(x, y)]
             return found, distance(found, x, y)
 
         return nearest
 
     def surely_nearest(self, hysteresis: float) -> list[float]:
-        every = range(len(self._xs))
-        gaps = self._tree(every).query(list(zip(self._xs, self._ys, strict=True)), k=2)[0][:, 1]
+        gaps = distances_to_others(self._points(range(len(self._xs))))
         return [min((gap + hysteresis) / 2, self._limit + hysteresis) for gap in gaps.tolist()]
 
-    def _tree(self, numbers: Sequence[int]) -> Any:
-        from scipy.spatial import cKDTree
-
-        return cKDTree([(self._xs[i], self._ys[i]) for i in numbers])
+    def _points(self, numbers: Sequence[int]) -> list[Position]:
+        return [(self._xs[i], self._ys[i]) for i in numbers]
 
 
 class _Polygons:
@@ -258,8 +256,6 @@ def place_of_polygon(corners: Corners, level: str | None = None) -> Place:
 def places_of_nodes(positions: Mapping[str, Position],
                     levels: Mapping[str, str] | None = None) -> dict[str, Place]:
     """Return the places of the nodes of a map, without those beyond `FARTHEST`."""
-    from scipy.spatial import cKDTree
-
     known, levels = {}, levels or {}
     for name, (x, y) in positions.items():
         if abs(x) <= FARTHEST and abs(y) <= FARTHEST:
@@ -267,8 +263,8 @@ def places_of_nodes(positions: Mapping[str, Position],
     radius: dict[tuple[str | None, Position], float] = {}
     for level in {levels.get(name) for name in known}:
         points = sorted({at for name, at in known.items() if levels.get(name) == level})
-        gaps = cKDTree(points).query(points, k=2)[0][:, 1].tolist()
-        radius |= {(level, at): gap / 2 for at, gap in zip(points, gaps, strict=True)}
+        radius |= {(level, at): gap / 2 for at, gap in zip(
+            points, distances_to_others(points).tolist(), strict=True)}
     places = {}
     for name, at in known.items():
         r = radius[levels.get(name), at]

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from strategies import feasible_words, FOUR, RING, sharp, SPLIT
 from symdp_ros import Chain, OnlineMechanism, Privacy
-from symdp_ros.core.compiled.vectors import lane_sum
 
 #: Far from uniform; where two ways part for ever; with a period; some states never visited.
 HABIT = Chain({'a': {'a': 0.9, 'b': 0.09, 'c': 0.01}, 'b': {'c': 1.0},
@@ -65,22 +64,12 @@ def values(chain, ratio, trust, discount=0.9):
 
 def table(mechanism):
     """Return X(c, s) of the mechanism's tables; 0 where a pair is left out."""
-    first, symbols, X, _, match = mechanism.tables.arrays[6:11]
-    n = len(match)
-    if not len(symbols):
-        return X.reshape(n, n)
-    found = np.zeros((n, n), np.float32)
-    for c in range(n):
-        here = slice(first[c], first[c + 1])
-        found[c, symbols[here]] = X[here]
-    np.fill_diagonal(found, match)
-    return found
+    return mechanism.tables.X.of(np.arange(len(mechanism.chain)))
 
 
 def belief(mechanism):
     """Return f(s) of the next symbol, bit by bit."""
-    word = mechanism._word
-    return [float(lane_sum(row)) for row in word._ring[word._count % len(word._ring)]]
+    return mechanism._word._word.belief[:, 0].tolist()
 
 
 def candidates(mechanism, f, X, inside=None):

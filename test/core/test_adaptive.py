@@ -22,7 +22,7 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, exp_bounds, feasib
 from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.online import targets
-from symdp_ros.core.online.adaptive import adaptive
+from symdp_ros.core.online.adaptive import tables as known
 from symdp_ros.core.online.response import exp_lower_bound, Response
 
 
@@ -87,7 +87,7 @@ def test_every_integer_that_a_step_can_draw(chain, epsilon, delay, monkeypatch):
         ratio = exp_lower_bound(privacy.epsilon_per_symbol)
         return 30, {count: Response.fitting(count, ratio, 8) for count in counts}
 
-    monkeypatch.setattr(adaptive, 'responses', few)
+    monkeypatch.setattr(known, 'responses', few)
     one = made(chain, epsilon, delay=delay, trust=1.0)
     for history, rows in list(histories(one, 2)):
         after = {}  # what tells signals apart from outside: the state after them
@@ -192,8 +192,8 @@ def test_the_first_of_equal_cells():
 @pytest.mark.parametrize('chain, length', [(RING, 4), (HABIT, 4), (PERIOD, 4), (hub(15), 2)])
 def test_pairs_within_a_radius_that_covers_all(chain, length, delay, monkeypatch):
     """The large chains' way, where the radius leaves nothing out, gives the same rows."""
-    monkeypatch.setattr(adaptive, '_TOLERANCE', 1e-9)
-    monkeypatch.setattr(adaptive, '_NEAR_TOLERANCE', 1e-9)
+    monkeypatch.setattr(known, '_TOLERANCE', 1e-9)
+    monkeypatch.setattr(known, '_NEAR_TOLERANCE', 1e-9)
     dense = dict(histories(made(chain, delay=delay), length))
     monkeypatch.setattr(targets, 'DENSE_STATES', 0)
     mechanism = made(chain, delay=delay)

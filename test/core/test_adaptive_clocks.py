@@ -18,6 +18,7 @@ from strategies import (all_to_all, chains, COMPLETE, feasible_words, flat, FOUR
 from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.online.adaptive import adaptive
+from symdp_ros.core.online.adaptive import words as in_step
 
 #: With P and without; where none can stay, so that there are two models; in one direction.
 NAMED = Chain({'a': {'a': 0.8, 'b': 0.2}, 'b': {'a': 0.1, 'b': 0.6, 'c': 0.3},
@@ -254,7 +255,7 @@ def test_long_words_are_kept_in_parts(ticks, reports, length, monkeypatch):
     chain, found = grid(3).every(ticks, 2), []
     word = np.array([Random(5).randrange(-1, 9) for _ in range(length)], np.int32)
     for segment in (64, 10**6):
-        monkeypatch.setattr(adaptive, '_SEGMENT', segment)
+        monkeypatch.setattr(in_step, 'SEGMENT', segment)
         mechanism = made(chain, delay=None, reports=reports, random=Random(length))
         (route,), (signals,) = (part[None] for part in mechanism.draw_signals(
             word, np.array([0, length])))

@@ -20,7 +20,8 @@ from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, 
                        Privacy)
 from symdp_ros.analysis.accuracy import accuracy, average_accuracy, patrols
 from symdp_ros.core.online import targets
-from symdp_ros.core.online.adaptive import adaptive, causal_adaptive
+from symdp_ros.core.online.adaptive import causal_adaptive
+from symdp_ros.core.online.adaptive import tables as known
 from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Told
 
@@ -63,8 +64,8 @@ def test_a_route_through_many_successors(leaves, monkeypatch):
     """More than a byte can tell apart."""
     monkeypatch.setattr(targets, 'DENSE_STATES', 0)
     monkeypatch.setattr(targets, 'MOST_PAIRS', 3 * leaves)
-    monkeypatch.setattr(adaptive, '_NEAR_TOLERANCE', 1.0)  # else it takes long
-    monkeypatch.setattr('symdp_ros.core.online.adaptive.signals.MOST_CELLS', 12)
+    monkeypatch.setattr(known, '_NEAR_TOLERANCE', 1.0)  # else it takes long
+    monkeypatch.setattr(known, 'MOST_CELLS', 12)
     leaf, names = f'l{leaves - 1}', [f'l{i}' for i in range(leaves)]
     moves = {name: 0.5 / leaves for name in ('hub', *names[:-1])} | {leaf: 0.5}
     chain = Chain({'hub': moves, **{name: [name, 'hub'] for name in names}}, 'hub')

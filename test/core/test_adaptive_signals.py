@@ -1,129 +1,160 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The loops of the adaptive policy that make signals, each by itself; and what `draw` takes."""
+"""The parts of the adaptive policy that make signals, each by itself; and what `draw` takes."""
 from itertools import pairwise
 from random import Random
+from types import SimpleNamespace
 
-from adaptive_reference import HABIT, made, PARTED
+from adaptive_reference import HABIT, hub, made, PARTED
 import numpy as np
 import pytest
 from refusals import refused
 from strategies import flat, FOUR, grid, RING
 from symdp_ros import Chain, ConfigurationError, OnlineMechanism, Privacy
-from symdp_ros.core.online.adaptive import adaptive, signals
+from symdp_ros.core.online.adaptive import cells as cells_module
+from symdp_ros.core.online.adaptive import tables as known
+from symdp_ros.core.online.adaptive import words as in_step
+from symdp_ros.core.online.adaptive.tables import AdaptiveTables, Shares
 from symdp_ros.core.online.response import Response
 from symdp_ros.core.zones import Told
 from zone_checks import privacy_of, ZONED
 
 
-def shares_of(m, ratio):
-    """Return `shares` for this number of cells alone."""
-    shares = np.full((4, m + 1), np.nan)
-    shares[:, m] = 1 / (ratio + m - 1), ratio / (ratio + m - 1), 1 / m, 0
-    return shares
+def tables_of(ratio, most):
+    """Return tables in which a signal of m cells has these odds."""
+    m = np.arange(1, most + 1)
+    other, own = 1 / (ratio + m - 1), ratio / (ratio + m - 1)
+    return SimpleNamespace(shares=Shares(*(np.append(np.nan, row) for row in (
+        other, own, 1 / m, own * np.log(own) + (m - 1) * other * np.log(other)))))
 
 
 def some_cells(random, m, states):
     """Return how likely some states are, together less than 1, and the cell of each."""
-    known = random.random(states)
-    return known / known.sum() * 0.9, random.integers(0, m + 1, states)
+    known = random.random((2, states))
+    return known / known.sum(axis=1, keepdims=True) * 0.9, random.integers(0, m + 1, (2, states))
+
+
+def chances_of(tables, m, cells):
+    """Return the chance of each signal: shape (words, states, m)."""
+    chance = np.where(cells[:, :, None] == np.arange(1, m + 1), tables.shares.own[m],
+                      tables.shares.other[m])
+    chance[cells == 0] = 1 / m
+    return chance
 
 
 @pytest.mark.parametrize('m', [1, 2, 5])
 def test_what_a_signal_tells(m):
     random = np.random.default_rng(m)
     for ratio in (1.0, 1.5, 20.0):
-        known, cells = some_cells(random, m, 7)
-        known[0] += 0.1
-        shares, masses = shares_of(m, ratio), np.bincount(cells, known, m + 1)
-        own, other = shares[1, m], shares[0, m]
-        chance = np.where(cells[:, None] == np.arange(1, m + 1), own, other)
-        chance[cells == 0] = 1 / m
-        drawn = known @ chance
-        expected = (known[:, None] * chance * np.log(chance / drawn)).sum()
-        found = signals._information(m, shares, masses)
-        alone = signals._information(1, shares_of(1, ratio), np.array([0.0, 1.0]))
-        assert found - alone == pytest.approx(expected, abs=1e-12)
+        (known, cells), tables = some_cells(random, m, 7), tables_of(ratio, 5)
+        known[:, 0] += 0.1
+        chance = chances_of(tables, m, cells)
+        drawn = (known[:, :, None] * chance).sum(axis=1, keepdims=True)
+        expected = (known[:, :, None] * chance * np.log(chance / drawn)).sum(axis=(1, 2))
+        [found] = cells_module._values(tables, np.full((1, 2), m), cells[None], known, None,
+                                       np.zeros(2, bool))
+        assert found == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize('together', [1, 10**6])
 @pytest.mark.parametrize('m, count', [(1, 1), (1, 3), (2, 3), (3, 3)])
-def test_what_a_signal_lets_match(m, count):
-    """What `by_cell` held before does not count."""
+def test_what_a_signal_lets_match(m, count, together, monkeypatch):
+    """In the first word; in the second nothing is reported at once."""
+    monkeypatch.setattr(cells_module, '_TOGETHER', together)
     random = np.random.default_rng(10 * m + count)
     for ratio in (1.0, 3.0):
-        known, cells = some_cells(random, m, 6)
-        shares, near = shares_of(m, ratio), random.random((count, 8))
-        sums, by_cell = np.full((2, count + 1), 7.0), np.full((count, count + 1), 7.0)
-        sums[0, :count] = near[:, :6] @ known
-        chance = np.where(cells[:, None] == np.arange(1, m + 1), shares[1, m], shares[0, m])
-        chance[cells == 0] = 1 / m
-        expected = (near[:, :6] @ (known[:, None] * chance)).max(axis=0).sum()
-        none = signals._matches(m, count, shares, near, np.zeros(6), cells, 6, 0 * sums, by_cell)
-        found = signals._matches(m, count, shares, near, known, cells, 6, sums, by_cell)
-        assert found - none == pytest.approx(expected, rel=1e-12)
+        (known, cells), tables = some_cells(random, m, 6), tables_of(ratio, 3)
+        near = random.random((count, 2, 6))
+        weighed = known[:, :, None] * chances_of(tables, m, cells)
+        expected = np.einsum('jws,wsz->wjz', near, weighed).max(axis=1).sum(axis=1)
+        sizes = np.array([[m, m], [1, 1]])
+        both = np.stack([cells, np.ones_like(cells)])
+        alone = cells_module._values(tables, sizes, both, known, None, np.zeros(2, bool))
+        found = cells_module._values(tables, sizes, both, known, near, np.array([True, False]))
+        assert found[0, 0] - 0.1 * alone[0, 0] == pytest.approx(expected[0], rel=1e-12)
+        assert found[0, 1] == alone[0, 1] and found[1, 0] - 0.1 * alone[1, 0] == pytest.approx(
+            (near[:, 0] @ known[0]).max(), rel=1e-12)
 
 
-@pytest.mark.parametrize('room', [1, 3, 6, 9])
-def test_the_first_of_the_most_probable_states(room):
-    random = Random(room)
+@pytest.mark.parametrize('most', [1, 3, 6, 9])
+def test_the_first_of_the_largest(most):
+    random = Random(most)
     for _ in range(40):
-        belief = np.array([random.choice([0.0, 0.1, 0.2, 0.3]) for _ in range(8)])
-        some = np.array(random.sample(range(8), 6))
-        founders = np.full(room, -1)
-        count = signals._most_probable(belief, some, founders)
-        assert founders[:count].tolist() == sorted(some.tolist(), key=lambda s: -belief[s])[:room]
-        assert (founders[count:] == -1).all()
+        keys = np.array([[random.choice([-1.0, 0.0, 0.1, 0.2, 0.3]) for _ in range(8)]
+                         for _ in range(3)])
+        keys[0, 0] = 0.1
+        places, counts = cells_module._largest(keys, most)
+        assert len(places) == counts.max()
+        for row, found, count in zip(keys, places.T, counts, strict=True):
+            expected = sorted(np.flatnonzero(row >= 0), key=lambda s: -row[s])[:most]
+            assert found.tolist() == expected + [-1] * (len(places) - count)
+            assert count == len(expected)
+
+
+@pytest.mark.parametrize('count', [3, 300])
+def test_the_cells_of_each_number_of_founders(count):
+    random = np.random.default_rng(count)
+    near = random.integers(0, 4, (count, 2, 9)).astype(np.float32)
+    tried, cells = cells_module._tried(near)
+    assert tried.tolist() == [*range(1, min(count, 12) + 1), *[count] * (count > 12)]
+    for m, found in zip(tried, cells, strict=True):
+        expected = np.where(near[:m].any(axis=0), 1 + near[:m].argmax(axis=0), 0)
+        assert found.tolist() == expected.tolist()
 
 
 def test_what_can_follow_inside():
-    inside, members = np.array([1, 0, 1, 1, 0], np.uint8), np.array([0, 2, 3, 9, 9])
-    assert signals._inside_of(np.array([1, 4], np.int32), inside, members, 3) == 3
-    assert members.tolist() == [0, 2, 3, 9, 9]
-    assert signals._inside_of(np.array([4, 3, 2], np.int32), inside, members, 3) == 2
-    assert members[:2].tolist() == [3, 2]
+    """Words in which something inside can be reported at once, and others."""
+    chain = Chain({'a': ['b', 'c'], 'b': ['a'], 'c': ['a', 'b', 'd'], 'd': ['a']}, 'a')
+    tables = made(chain).tables
+    f = np.array([[0.4, 0.1, 0.1, 0.4]] * 3)
+    within = np.array([[0, 1, 0, 1], [1, 0, 0, 1], [1, 1, 1, 1]], bool)
+    founders, counts, due = cells_module._candidates(tables, f, np.array([0, 0, 2]), True, within)
+    assert due.tolist() == [True, False, True] and counts.tolist() == [1, 2, 3]
+    assert founders.T.tolist() == [[1, -1, -1], [0, 3, -1], [0, 3, 1]]
 
 
-def test_what_is_believed_inside():
-    joint, inside = np.full((5, 8), 0.01), np.array([0, 1, 1, 0, 1], np.uint8)
-    joint[2], joint[4] = 1e-20, 0.03
-    belief, some, members = np.full(5, 7.0), np.zeros(6, np.int64), np.zeros(6, np.int64)
-    assert signals._believe_inside(belief, joint, inside, some, members) == (2, 3)
-    assert belief[[1, 2, 4]] == pytest.approx([0.25, 2.5e-19, 0.75])
-    assert some[:2].tolist() == [1, 4] and members[:3].tolist() == [1, 2, 4]
-    joint.fill(0.0)
-    assert signals._believe_inside(belief, joint, inside, some, members) == (3, 3)
-    assert belief[[1, 2, 4]].tolist() == [1 / 3] * 3 and some[:3].tolist() == [1, 2, 4]
-
-
-def test_a_segment_is_gone_over_as_tick_by_tick():
-    """One that begins again at its second tick, and tells its zone again at its last."""
-    tables = made(grid(2)).tables
-    prior, shape = tables.prior, (4, len(tables.prior))
-    kinds = np.array([[0, 0, 1, 2], [3, 3, 3, 1], [2] * 4, [1, 0, 3, 3], [2] * 4], np.uint8)
-    sizes = np.array([[2, 2, 1, 2, 1], [1, 1, 0, 1, 0], [0, 2, 0, 1, 0], [0, 1, 0, 0, 0]])
-    rows = np.zeros((4, *shape))
-    rows[0, 0] = prior
-    expected, mixed, chances = [rows[0].copy()], np.zeros(shape), np.zeros(4)
-    for t in range(4):
-        again = signals.begin_again(expected[t], kinds[t], tables.arrays[3]) if t == 1 else 0
-        assert again == sizes[3, t]
-        expected.append(np.zeros(shape))
-        signals.predict(expected[t], kinds[t], sizes[0, t], tables.arrays, chances, mixed,
-                        expected[-1])
-    rows[0, 0] = prior
-    signals.predict_segment(rows, kinds, sizes, tables.arrays)
-    assert rows.tobytes() == np.array(expected[:4]).tobytes()
-    assert rows[1].sum() == pytest.approx(1) and (prior > 0).sum() > 1
+def test_a_word_alone_and_among_others_is_the_same_to_the_last_bit():
+    """Also where it is taken out of them, and where it tells zones."""
+    for chain, zones in ((grid(3).every(2, 2), None), (grid(4), None), (hub(40), None),
+                         ZONED['one-way']):
+        privacy = Privacy(2.0) if zones is None else privacy_of(zones, 2.0)
+        for delay in (0, 2, None):
+            mechanism = OnlineMechanism(chain, privacy, policy='adaptive', delay=delay)
+            random, tables = Random(5), mechanism.tables
+            n = len(chain)
+            symbols = np.array([[random.randrange(n) for _ in range(9)] for _ in range(5)])
+            many = in_step.Words(tables, delay, 5)
+            alone = [in_step.Words(tables, delay) for _ in range(5)]
+            for words in (many, *alone):
+                words.begin(0)
+            for t in range(9):
+                if t == 6:
+                    many, alone, symbols = many.select(slice(1, 4)), alone[1:4], symbols[1:4]
+                told = None if zones is None else tables.zone_of[symbols[:, t]]
+                if zones is not None:
+                    many.prepare(told)
+                    for i, one in enumerate(alone):
+                        one.prepare(told[i:i + 1])
+                sizes = np.zeros(len(alone), int) if many.cells is None else many.cells.sizes
+                places = np.array([random.randrange(1, size + 1) if size else 0
+                                   for size in sizes])
+                many.take(places, told)
+                for i, one in enumerate(alone):
+                    one.take(places[i:i + 1], None if told is None else told[i:i + 1])
+                    assert (one.joint[:, :, 0] == many.joint[:, :, i]).all()
+                    assert one.previous == many.previous[i]
+                    if one.posterior is not None:
+                        assert (one.posterior[:, 0] == many.posterior[:, i]).all()
+            routes = many.finish()
+            assert all((one.finish()[:, 0] == routes[:, i]).all() for i, one in enumerate(alone))
 
 
 def test_what_begins_again_has_a_probability_of_1():
-    kinds, prior = np.array([3, 0, 2, 1], np.uint8), np.array([0.75, 0.25, 0, 0, 0, 0, 0, 0])
-    switch, joint = np.stack([prior, prior, prior]), np.zeros((4, 8))
-    joint[0], joint[1, 0] = 5.0, 1e-201
-    assert signals.begin_again(joint, kinds, switch)
-    assert joint.tolist() == [[0.0] * 8, *[(prior / 3).tolist()] * 3]
-    before = joint.copy()
-    assert not signals.begin_again(joint, kinds, switch) and (joint == before).all()
+    prior, joint = np.array([0.75, 0.25]), np.full((2, 4, 2), 0.2)
+    within = np.array([[0, 1], [1, 1], [0, 1], [1, 1]], bool)
+    in_step._spread_evenly(joint, within, np.array([True, False]), prior)
+    assert joint[:, :, 0].T.tolist() == [[0, 0], [0.375, 0.125], [0, 0], [0.375, 0.125]]
+    assert (joint[:, :, 1] == 0.2).all()
 
 
 # What many words draw, by the definition of a randomized response.
@@ -157,8 +188,8 @@ def by_definition(mechanism, word, draws, limits):
 def test_draws_are_used_one_after_another(chain, zones, reports, delay, pieces, monkeypatch):
     """One draw out of some is rejected, also where no more are there."""
     limits = {count: Response.of_weights(count, 1, 3, 200) for count in range(1, 13)}
-    monkeypatch.setattr(adaptive, '_SEGMENT', 4)
-    monkeypatch.setattr(adaptive, 'responses', lambda counts, privacy: (
+    monkeypatch.setattr(in_step, 'SEGMENT', 4)
+    monkeypatch.setattr(known, 'responses', lambda counts, privacy: (
         30, {count: limits[count] for count in counts}))
     if zones == 'AAAB':
         zones = {'A': chain.states[:3], 'B': chain.states[3:]}
@@ -170,19 +201,17 @@ def test_draws_are_used_one_after_another(chain, zones, reports, delay, pieces, 
     ends = [response.limit for response in limits.values()]  # the first that are rejected
     of_words = [[random.choice([random.randrange(2**8), random.choice(ends)])
                  for _ in range(200)] for _ in filter(None, words)]
-    left = [iter(draws) for draws in of_words]
-    sizes, used = iter(pieces * 1000), []
+    left, sizes = [iter(draws) for draws in of_words], iter(pieces * 1000)
+    left.insert(1, None)  # of the word that is empty
 
-    def some_draws(self, symbols, bits):
-        if all(bits is not before for before in used):  # those of the next word
-            used.append(bits)
-        return np.array([next(left[len(used) - 1]) for _ in range(next(sizes))])
+    def some_draws(self, symbols, number):
+        return np.array([next(left[number]) for _ in range(next(sizes))])
 
-    monkeypatch.setattr(adaptive.AdaptiveTables, 'draws', some_draws)
+    monkeypatch.setattr(AdaptiveTables, 'draws', some_draws)
     symbols, offsets = flat(chain, words)
-    reported, drawn, luck = mechanism.draw_with_luck(symbols, offsets)
+    reported, drawn, luck = mechanism.draw_with_luck(
+        symbols, offsets, SimpleNamespace(stream=lambda number: number))
     names, told = [*(zones or ())], []
-    assert len(used) == len(of_words) or zones is not None
     expected, draws = [], iter(of_words)
     for word in filter(None, words):
         expected += by_definition(mechanism, word, iter(next(draws)), limits)
@@ -239,7 +268,7 @@ def test_a_word_that_is_kept_in_parts_has_the_same_reports_and_states(monkeypatc
                    'c': {'c': 0.5, 'a': 0.5}}, 'a').every(2, 1)
     found = []
     for segment in (4, 8, 10**6):
-        monkeypatch.setattr(adaptive, '_SEGMENT', segment)
+        monkeypatch.setattr(in_step, 'SEGMENT', segment)
         mechanism = made(chain, delay=None, reports=2, random=Random(3))
         reported, drawn = mechanism.draw_signals(
             np.array([0, 2, 1, -1, 2, 0, 1, 1, 0], np.int32), np.array([0, 9]))

@@ -9,6 +9,7 @@ from math import log, prod
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts, Word
 from symdp_ros.core.law import Law
+from symdp_ros.core.neighbours import Neighbours
 from symdp_ros.core.online.moments import forward, Move
 from symdp_ros.core.online.steps import OnlineSteps
 from symdp_ros.core.word_arrays import WordBits
@@ -90,13 +91,9 @@ class Causal(Law):
         """By forward recursion over (state, distance); over the distance on an alphabet."""
         if self._independent:
             return self._of_independent_positions(word)
-        from scipy.sparse import csr_array
-
         online, chain = self.online, self.online.chain
-        offsets, targets = chain.csr()
-        shape = len(chain), len(chain)
-        moves = csr_array((np.ones(len(targets)), targets, offsets), shape=shape).T
-        uniform = 1 / np.diff(offsets)
+        moves = Neighbours.before(*chain.csr())
+        uniform = 1 / chain.out_degrees()
         others, gain = online.weights()
         joint = np.zeros((len(chain), len(word) + 1))
         joint[chain.state_index[chain.initial_state], 0] = 1
@@ -104,8 +101,8 @@ class Causal(Law):
             aims = online.target_positions(symbol)
             aimed = np.flatnonzero(aims >= 0)
             each = np.where(aims >= 0, others, uniform)
-            moved = moves @ (each[:, None] * joint)
-            moved += csr_array((gain[aimed], (aims[aimed], aimed)), shape=shape) @ joint
+            moved = moves.sums(each[:, None] * joint)
+            np.add.at(moved, aims[aimed], gain[aimed, None] * joint[aimed])
             joint[:, 0], joint[:, 1:] = 0, moved[:, :-1]
             if symbol is not None:
                 joint[chain.state_index[symbol]] = moved[chain.state_index[symbol]]
@@ -125,13 +122,10 @@ class Causal(Law):
 
 def _moves(online: OnlineSteps, columns: Ints) -> Iterator[Move]:
     """Yield the moves of an online mechanism, for `core.online.moments`."""
-    from scipy.sparse import csr_array
-
     chain = online.chain
     n, count = len(chain), columns.shape[1]
-    offsets, successors = chain.csr()
-    moves = csr_array((np.ones(len(successors)), successors, offsets), shape=(n, n)).T.tocsr()
-    uniform = (1 / np.diff(offsets))[:, None]
+    moves = Neighbours.before(*chain.csr())
+    uniform = (1 / chain.out_degrees())[:, None]
     others, gain = (weights[:, None] for weights in online.weights())
     labels = (*chain.states, None)
     words = np.arange(count)
@@ -151,7 +145,7 @@ def _moves(online: OnlineSteps, columns: Ints) -> Iterator[Move]:
                  places: Ints = places) -> Floats:
             mass, = mass  # there are no hidden models
             onto = np.bincount(places, (more * mass).ravel(), n * count).reshape(n, count)
-            moved: Floats = moves @ (each * mass) + onto
+            moved: Floats = moves.sums(each * mass) + onto
             return moved[None]
 
         yield move

@@ -44,7 +44,7 @@ from hashlib import sha256
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.online import targets
+from symdp_ros.core.online import dense_values, targets
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.targets import DenseTargets, SparseTargets
 from symdp_ros.core.privacy import Privacy
@@ -102,32 +102,38 @@ def _solve(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: 
            moves: Floats) -> Numbers:
     """Return the codes of the pairs: uint32, shape (first[-1],)."""
     tolerance = NEAR_TOLERANCE if len(symbols) else TOLERANCE
-    X, work = values(chain, first, symbols, others, gain, moves, DISCOUNT, tolerance)
-    from symdp_ros.core.online.values import choose
+    X, match = values(chain, first, symbols, others, gain, moves, DISCOUNT, tolerance)
+    if not len(symbols):
+        return dense_values.choose(chain, X.reshape(len(chain), -1), _TIE).ravel()
+    from symdp_ros.core.online import values as loops
 
-    return choose(first, symbols, *chain.csr(), _TIE, X, work)
+    return loops.choose(first, symbols, *chain.csr(), _TIE, X, np.zeros((3, len(chain))), match)
 
 
 def values(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: Floats,
            moves: Floats, discount: float, tolerance: float) -> tuple[Floats, Floats]:
     """
-    Return X of equation (1) for all pairs, and `work` (both as in `core.online.values`).
+    Return X of equation (1) for all pairs, and X(c, c), whether or not that is one.
 
+    :param first, symbols: of pairs, as `SparseTargets.pairs`; no symbols: all of them.
     :param moves: P of each edge, in the order of `Chain.csr`.
     :param tolerance: matches (see the module).
-    :return: shapes (first[-1],) and (4, states).
+    :return: shapes (first[-1],) and (states,).
     """
+    if not len(symbols):
+        X = dense_values.values(chain, others, gain, moves, discount, tolerance)
+        return X.ravel(), X.diagonal().copy()
     from symdp_ros.core.online.values import earn, improve
 
     offsets, successors = chain.csr()
     U, X = np.zeros(first[-1]), np.empty(first[-1])
-    work = np.zeros((4, len(chain)))
+    work, match = np.zeros((3, len(chain))), np.zeros(len(chain))
     spread = discount / (1 - discount)
     while True:
-        earn(first, symbols, offsets, successors, moves, discount, U, X, work)
-        least, most = improve(first, symbols, offsets, successors, others, gain, U, X, work)
-        if spread * (most - (0.0 if len(symbols) else least)) <= tolerance:
-            return X, work
+        earn(first, symbols, offsets, successors, moves, discount, U, X, work, match)
+        if spread * improve(first, symbols, offsets, successors, others, gain, U, X, work,
+                            match) <= tolerance:
+            return X, match
 
 
 def _is_large(chain: Chain, first: Ints) -> bool:

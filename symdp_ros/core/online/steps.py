@@ -13,9 +13,10 @@ from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import check_base
-from symdp_ros.core.online.adaptive.adaptive import AdaptiveTables, AdaptiveWord
+from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
 from symdp_ros.core.online.adaptive.alphabet import AlphabetWord
 from symdp_ros.core.online.adaptive.in_zones import ZonedWord
+from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.direct import DirectWord
 from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.planned import planned_targets
@@ -337,8 +338,8 @@ class OnlineSteps(Mechanism):
         """
         Return private words for many sensitive words at once, each from the initial state.
 
-        The word that `step` draws goes on as before. Compiled on first use (numba); other
-        threads may run meanwhile.
+        The word that `step` draws goes on as before; other threads may run meanwhile. All
+        but 'adaptive' is compiled on first use (numba).
 
         :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown; not to
             be written to meanwhile.
@@ -379,13 +380,15 @@ class OnlineSteps(Mechanism):
 
         :raises ConfigurationError: as `draw_signals`.
         """
-        word = self.another()._word
-        if not isinstance(word, AdaptiveWord):
+        from symdp_ros.core.online.adaptive.many import draw
+        if self._tables is None:
             raise ConfigurationError('what is drawn is what is published: use privatize_many',
                                      setting='policy')
         if bits is None:
             bits = WordBits.of_numbers(len(offsets) - 1, self._random)
-        reports, signals, luck = word.draw(symbols.astype(np.int64), offsets, bits)
+        reports, signals, luck = draw(
+            self._tables, self._delay, self._chain.state_index[self._chain.initial_state],
+            symbols.astype(np.int64), offsets, bits)
         return reports.astype(np.int32), signals.astype(np.int32), luck
 
     def target(self, symbol: str | None, previous: str) -> str | None:

@@ -17,6 +17,7 @@ import numpy as np
 from std_msgs.msg import ColorRGBA
 from symdp_ros.core.annotations import Floats
 from symdp_ros.maps.map_settings import MapSettings
+from symdp_ros.maps.nearest import distances_to_others
 from symdp_ros.maps.positions import Place
 from symdp_ros.ros.outputs.publication import latched, Publication
 from visualization_msgs.msg import Marker, MarkerArray
@@ -156,13 +157,10 @@ class Output:
 
 def _marker_size(places: Iterable[Place]) -> float:
     """Return a length [m] that suits the map: half the usual distance between neighbours."""
-    points = np.array([(place.x, place.y) for place in places])
+    points = [(place.x, place.y) for place in places]
     if len(points) < 2:
         return 1.0
-    from scipy.spatial import KDTree
-
-    distances = KDTree(points).query(points, 2)[0][:, 1]
-    return float(np.median(distances)) / 2 or 1.0
+    return float(np.median(distances_to_others(points))) / 2 or 1.0
 
 
 def _outline(place):

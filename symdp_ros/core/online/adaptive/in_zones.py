@@ -30,7 +30,8 @@ from typing import Any
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, RandomBits
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.online.adaptive.adaptive import AdaptiveTables, AdaptiveWord
+from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
+from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.zones import Signal, Told
 from symdp_ros.errors import ChainError, UnknownSymbolError
 
@@ -42,11 +43,11 @@ class ZonedWord(AdaptiveWord):
 
     def __init__(self, chain: Chain, tables: AdaptiveTables, delay: int | None,
                  random: RandomBits | None = None):
-        assert tables.zones is not None
+        assert tables.zones is not None and tables.zone_of is not None
         self._zones: list[str] = [*tables.zones]
-        zone_of: list[int] = tables.zones.numbers(chain).tolist()
+        self._zone_numbers: Ints = tables.zone_of
         #: state → number of its zone
-        self._zone_of = dict(zip(chain.states, zone_of, strict=True))
+        self._zone_of = dict(zip(chain.states, tables.zone_of.tolist(), strict=True))
         super().__init__(chain, tables, delay, random)
 
     @property
@@ -55,32 +56,29 @@ class ZonedWord(AdaptiveWord):
         return self._zones[self._zone]
 
     def _begin(self, position: int) -> None:
-        hops, heads = self._tables.arrays[4:6]
-        self._ahead[0] = 0
-        self._ahead[0, heads[hops[position]:hops[position + 1]]] = 1
-        self._start = self._ahead[0].copy()
-        self._zone = self._zone_of[self._labels[position]]  # the number of the zone told last
-        self._count, self._previous, self._knows = 0, position, False
+        self._zone = int(self._zone_numbers[position])  # the number of the zone told last
+        self._word.begin(position)
         self._prepare(self._zone)
-
-    def _stand(self, count: int, previous: int, size: int) -> None:
-        self._count, self._previous = count, previous
-        self._have(size)
 
     def _make_ready(self, zone: int) -> None:
         """Make the cells ready for a zone, where they are not."""
-        if zone != self._chosen[5][0]:  # `ready` of the loops
+        if zone != self._ready:
             self._prepare(zone)
 
     def _prepare(self, zone: int) -> None:
-        self._have(self._signal_loops.prepare(
-            zone, self._count, self._previous, self._delay, self._tables.arrays,
-            self._word_so_far, self._work))
+        self._ready = zone
+        self._word.prepare(np.array([zone]))
+        self._have(self._word.cells)
 
     def _tell(self, place: int, zone: int) -> str | None:
         """Take in a signal, 0 for none, and the zone for which cells are ready."""
         self._zone = zone
-        return self._take(place, True, zone)
+        return self._take(place, zones=np.array([zone]))
+
+    def _take(self, place: int, reports: bool = True, zones: Ints | None = None) -> str | None:
+        found = super()._take(place, reports, zones)
+        self._prepare(self._ready)
+        return found
 
     def step(self, symbol: str | None) -> str | None:
         position = self._index.get(symbol)
@@ -121,43 +119,25 @@ class ZonedWord(AdaptiveWord):
         """Return 0: with zones, each report has its symbol."""
         return 0
 
-    def _zones_of(self, symbols: Ints, offsets: Ints) -> Ints:
-        zone_of = self._tables.arrays[13]
-        known, begins = symbols >= 0, np.zeros(len(symbols), np.bool_)
-        begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
-        last = np.maximum.accumulate(np.where(known | begins, np.arange(len(symbols)), 0))
-        initial = zone_of[self._initial]
-        found: Ints = np.where(known[last], zone_of[symbols[last]], initial)
-        return found
-
     # The state: that of the word, the zone told last, and what a route can be in at the first
     # report that is left; of each report since, the number of the cell drawn and of the zone.
 
     @property
     def state(self) -> bytes:
-        ahead = self._start if self._delay < 0 else self._ahead[self._row_of_reports(self._since)]
-        return b''.join((super().state, _ZONE.pack(self._zone), np.packbits(ahead).tobytes()))
-
-    def _row_of_reports(self, tick: int) -> int:
-        """Return the row of `ahead` of the report of a tick."""
-        row: int = tick // self._report % len(self._ahead)
-        return row
+        return b''.join((super().state, _ZONE.pack(self._zone),
+                         np.packbits(self._word.oldest_ahead()[:, 0]).tobytes()))
 
     def _signals(self) -> Iterator[Ints]:
-        left = (self._count - self._since) // self._report
-        for i, segment in enumerate(self._whole if self._delay < 0 else [self._window]):
-            rows = segment.sizes.shape[1] - 1
-            places = np.arange(max(0, min(rows, left - i * rows)))
-            if self._delay >= 0:
-                places = (places + self._since // self._report) % rows
-            yield segment.sizes[1:3, places].T
+        for told in self._word.kept():
+            yield told.places
+            yield told.zones
 
     def _integers(self, count: int, since: int) -> int:
         reports: int = (count - since) // self._report
         return 2 * reports
 
     def _go_on(self, state: bytes) -> None:
-        n = len(self._posterior)
+        n = self.tables.states
         size = _ZONE.size + -(-n // 8)
         word, more = state[:-size], state[-size:]
         zone, = _ZONE.unpack_from(more)
@@ -169,7 +149,7 @@ class ZonedWord(AdaptiveWord):
         self._prepare(zone)
 
     def _go_over(self, count: int, signals: list[int]) -> None:
-        self._start = self._ahead[self._row_of_reports(self._count)] = self._kept
+        self._word.start_ahead(self._kept.astype(np.bool_)[:, None])
         places = iter(signals)
         for place, told in zip(places, places, strict=True):
             if told > len(self._zones):
@@ -178,7 +158,7 @@ class ZonedWord(AdaptiveWord):
                 self._prepare(told - 1)
             if place > (self._size if told else 0):
                 raise ValueError
-            self._take(place, False, told - 1)
+            self._take(place, False, np.array([told - 1]))
 
     def exact_distribution(self, symbol: str | None) -> dict[Any, Fraction]:
         if symbol not in self._index:
@@ -190,7 +170,7 @@ class ZonedWord(AdaptiveWord):
         return super().exact_distribution(symbol)
 
     def likelihood(self, signal: Signal) -> Floats:
-        zone_of = self._tables.arrays[13]
+        zone_of = self._zone_numbers
         if signal is None:
             return np.ones(len(zone_of))
         if isinstance(signal, Told):

@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Many words at once by the policy adaptive: some in step with one another."""
+from typing import NamedTuple
+
+import numpy as np
+from symdp_ros.core.annotations import Floats, Ints
+from symdp_ros.core.online.adaptive.tables import AdaptiveTables
+from symdp_ros.core.online.adaptive.words import Words
+from symdp_ros.core.word_arrays import WordBits
+
+_NUMBERS = 1 << 15    # of f of the words that are in step: they stay near the processor
+_BYTES = 1 << 28      # of what is kept of whole words that are in step
+_MOST = 64            # words in step
+
+
+class Drawn(NamedTuple):
+    """
+    What is drawn for words, and what is reported.
+
+    :param reports: positions, for a word of n symbols (n − 1)·`reports` + 1, with zones n.
+    :param signals: who founded the cells, −1 − zone where only the zone was told: (total,).
+    :param luck: of each symbol, 1 where the signal is its own cell, less the chance of that (0
+        where it has none): (total,).
+    """
+
+    reports: Ints
+    signals: Ints
+    luck: Floats
+
+
+class _Draws:
+    """The integers of one word, one after another."""
+
+    def __init__(self, tables: AdaptiveTables, bits: WordBits, word: int, symbols: int):
+        self._tables, self._stream, self._symbols = tables, bits.stream(word), symbols
+        self._drawn: list[int] = []
+
+    def below(self, limit: int, at: int) -> int:
+        """Return the next integer below a limit, for the symbol of some number."""
+        while True:
+            if not self._drawn:
+                self._drawn = self._tables.draws(self._symbols - at, self._stream).tolist()[::-1]
+            drawn = self._drawn.pop()
+            if drawn < limit:
+                return drawn
+
+
+def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints, offsets: Ints,
+         bits: WordBits) -> Drawn:
+    """
+    Draw a signal for each symbol, as so many `step` and `finish` do.
+
+    :param initial: the state that words are begun from.
+    :param symbols: int64, shape (total,): positions of states, −1: unknown.
+    :param offsets: as in `core.word_arrays`.
+    :param bits: of the words.
+    """
+    each = 1 if tables.zones is not None else tables.signal // tables.report
+    lengths = np.diff(offsets)
+    sizes = np.where(lengths > 0, (lengths - 1) * each + 1, 0)
+    begins = np.cumsum(sizes) - sizes
+    found = Drawn(np.empty(sizes.sum(), np.int64), np.empty(len(symbols), np.int64),
+                  np.empty(len(symbols)))
+    zones = None if tables.zone_of is None else _zones_of(tables.zone_of, initial, symbols,
+                                                          offsets)
+    order = np.argsort(-lengths, kind='stable')
+    order = order[lengths[order] > 0]
+    while len(order):
+        most = max(1, _NUMBERS // (tables.moves.models * tables.states))
+        if delay is None:
+            most = min(most, max(1, int(_BYTES // (2 * tables.states * sizes[order[0]]))))
+        some, order = np.split(order, [min(most, _MOST)])
+        group = _Group(tables, delay, initial, some, lengths[some], bits)
+        group.draw(symbols, offsets[some], zones, begins[some], sizes[some], found)
+    return found
+
+
+def _zones_of(zone_of: Ints, initial: int, symbols: Ints, offsets: Ints) -> Ints:
+    """Return the zone that is told with each symbol."""
+    known, begins = symbols >= 0, np.zeros(len(symbols), np.bool_)
+    begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
+    last = np.maximum.accumulate(np.where(known | begins, np.arange(len(symbols)), 0))
+    found: Ints = np.where(known[last], zone_of[symbols[last]], zone_of[initial])
+    return found
+
+
+class _Group:
+    """Some words in step with one another, the longest first."""
+
+    def __init__(self, tables: AdaptiveTables, delay: int | None, initial: int, numbers: Ints,
+                 lengths: Ints, bits: WordBits):
+        self._tables, self._lengths = tables, lengths
+        self._words = Words(tables, delay, len(numbers))
+        self._words.begin(initial)
+        self._draws = [_Draws(tables, bits, number, length) for number, length in zip(
+            numbers.tolist(), lengths.tolist(), strict=True)]
+        most = max(tables.responses) + 1
+        self._limits = [(0, 1, 1)] * most
+        for count, response in tables.responses.items():
+            self._limits[count] = response.limit, response.weight, response.cut
+
+    def draw(self, symbols: Ints, first: Ints, zones: Ints | None, begins: Ints, sizes: Ints,
+             found: Drawn) -> None:
+        """
+        Draw for all their symbols.
+
+        :param first: of each word, where its symbols begin.
+        :param begins, sizes: where its reports begin, and how many it has.
+        """
+        tables, words = self._tables, self._words
+        each = 1 if zones is not None else tables.signal // tables.report
+        for at in range(int(self._lengths[0])):
+            here = first[:words.words] + at
+            told = None if zones is None else zones[here]
+            if told is not None:
+                words.prepare(told)
+            places = self._signals(words, symbols[here], here, told, at, found)
+            self._take(words, places, told, begins, found)
+            left = int(np.searchsorted(-self._lengths, -(at + 1)))  # words that are longer
+            if left < words.words:
+                ending = words if not left else words.select(slice(left, words.words))
+                for i, route in enumerate(ending.finish().T, left):
+                    end = begins[i] + sizes[i]
+                    found.reports[end - len(route):end] = route
+                if not left:
+                    return
+                words = words.select(slice(0, left))
+            for _ in range(each - 1):
+                self._take(words, np.zeros(words.words, np.int64), None, begins, found)
+
+    def _take(self, words: Words, places: Ints, told: Ints | None, begins: Ints,
+              found: Drawn) -> None:
+        number = words.count // self._tables.report - words.held
+        if words.take(places, told):
+            found.reports[begins[:words.words] + number] = words.previous
+
+    def _signals(self, words: Words, symbols: Ints, here: Ints, told: Ints | None, at: int,
+                 found: Drawn) -> Ints:
+        """Draw the cells of one symbol of each word; note who founded them."""
+        places = np.zeros(words.words, np.int64)
+        if words.cells is None:
+            assert told is not None  # only with zones is a symbol not drawn for
+            found.signals[here], found.luck[here] = -1 - told, 0.0
+            return places
+        sizes, founders, codes = words.cells
+        each = np.arange(words.words)
+        cells = np.where(symbols >= 0, codes[symbols, each].astype(np.int64), 0)
+        for i, (size, cell) in enumerate(zip(sizes.tolist(), cells.tolist(), strict=True)):
+            if size:
+                limit, weight, cut = self._limits[size]
+                number, rest = divmod(self._draws[i].below(limit, at), weight)
+                hit = int(rest >= cut) & int(cell > 0)
+                places[i] = number + 1 + hit * (cell - number - 1)
+        drawn = places > 0
+        signals = founders[np.maximum(places, 1) - 1, each]
+        found.signals[here] = signals if told is None else np.where(drawn, signals, -1 - told)
+        own = ((places == cells) - self._tables.shares.own[sizes]) * (cells > 0)
+        found.luck[here] = np.where(drawn, own, 0.0)
+        return places

@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the policy adaptive knows before the first symbol, shared by all words."""
+from itertools import pairwise
+from math import exp
+from typing import NamedTuple
+
+import numpy as np
+from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits, Weights
+from symdp_ros.core.chain import Chain
+from symdp_ros.core.neighbours import Neighbours
+from symdp_ros.core.online import planned, targets
+from symdp_ros.core.online.adaptive.moves import Moves
+from symdp_ros.core.online.guided import near_pairs
+from symdp_ros.core.online.response import responses
+from symdp_ros.core.online.targets import SparseTargets
+from symdp_ros.core.privacy import Privacy
+
+DISCOUNT = 0.9
+CELLS = 12          # up to which every number of cells is tried; after them only the largest
+MOST_CELLS = 1024
+FEW_REPORTS = 10    # for one signal: more lie beyond what X looks ahead (1/(1 − γ) reports)
+
+_TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
+_UNIT = 2.0**-40    # of X: what is equal on paper is equal
+
+
+class Matches:
+    """
+    X(c, s): the matches that are expected of who reports c where s is true.
+
+    Multiples of 2⁻⁴⁰, as float32. Above `targets.DENSE_STATES` states the pairs within a radius
+    alone; X is 0 for the others.
+
+    :param values: of the pairs, in the order of `core.online.planned`.
+    :param match: X(c, c) of each state, whether or not that is a pair.
+    """
+
+    def __init__(self, values: Floats, match: Floats, sparse: SparseTargets | None):
+        n = len(match)
+        self._match, X = _in_units(match), _in_units(values)
+        if sparse is None:
+            self._rows: Weights | None = X.reshape(n, n)
+            self.has_zeros = not X.all()
+            self._first, self._symbols = np.empty(0, np.int64), np.empty(0, np.int32)
+            self._X = X
+            # On large maps these sums are in float32: half of the memory to go over.
+            self._columns: Floats | Weights = np.ascontiguousarray(
+                self._rows.T, np.float64 if n <= 512 else np.float32)
+            return
+        self._rows, self.has_zeros = None, True
+        self._first, self._symbols, _ = sparse.pairs()
+        self._X, self._columns = X, np.empty((0, 0))
+
+    @property
+    def nbytes(self) -> int:
+        """Return the memory of the tables in bytes."""
+        return sum(table.nbytes for table in (self._X, self._columns, self._symbols, self._first))
+
+    def of(self, states: Ints) -> Weights:
+        """Return X(c, ·) for some c, of any shape: float32, shape (…, states)."""
+        if self._rows is not None:
+            found: Weights = self._rows.take(states, axis=0)
+            return found
+        found = np.zeros((*states.shape, len(self._match)), np.float32)
+        for at in np.ndindex(states.shape):
+            c = states[at]
+            here = slice(self._first[c], self._first[c + 1])
+            found[at][self._symbols[here]] = self._X[here]
+            found[at][c] = self._match[c]
+        return found
+
+    def expected(self, likely: Floats, reached: list[Ints] | None) -> Floats:
+        """
+        Return Σ_s γ(s)·X(o, s) for each state o.
+
+        :param likely: γ; 0 for all that does not count: shape (states, words).
+        :param reached: of each word, the states o that are needed; None: all.
+        :return: the same shape.
+        """
+        if self._rows is None:
+            assert reached is not None
+            return self._expected_of_pairs(likely, reached)
+        found = np.empty(likely.shape)
+        for word, chances in enumerate(likely.T):
+            some = chances.nonzero()[0]
+            rows = self._columns.take(some, axis=0)
+            # Not a product of BLAS: its order is its own.
+            found[:, word] = np.einsum('s,so->o', chances[some].astype(rows.dtype), rows)
+        return found
+
+    def _expected_of_pairs(self, likely: Floats, reached: list[Ints]) -> Floats:
+        found = np.zeros(likely.shape)
+        for word, some in enumerate(reached):
+            chances = likely[:, word]
+            counts = self._first[some + 1] - self._first[some]
+            pairs = np.repeat(self._first[some] - np.cumsum(counts) + counts, counts)
+            pairs += np.arange(len(pairs))
+            symbols = self._symbols[pairs]
+            terms = np.where(symbols == np.repeat(some, counts), 0.0,
+                             chances[symbols] * self._X[pairs])
+            found[some, word] = chances[some] * self._match[some] + np.bincount(
+                np.repeat(np.arange(len(some)), counts), terms, len(some))
+        return found
+
+
+def _in_units(values: Floats) -> Weights:
+    found = np.rint(values * (1 / _UNIT)) * _UNIT
+    return np.where(values > 0, np.maximum(found, _UNIT), 0.0).astype(np.float32)
+
+
+class Shares(NamedTuple):
+    """What a signal tells, by its number of cells m: each of shape (most cells + 1,)."""
+
+    other: Floats    # a/T, the chance of each other cell
+    own: Floats      # b/T
+    uniform: Floats  # 1/m
+    known: Floats    # Σ_z P log P of a symbol that has a cell
+
+
+class AdaptiveTables:
+    """
+    What is known before the first symbol, shared by all words.
+
+    :param chain: of reports; one that stores its edges. What is known of the robot moves by its
+        single ticks (`Chain.single`).
+    :param privacy: ε and k.
+    :param trust: the weight of P among the models.
+    :param reports: ≥ 1, how many there are for each signal.
+
+    `radius` and `nbytes` are as those of `core.online.targets`; `responses` has the `Response` for
+    each number of cells that can be taken, `width` is that of their draws.
+    """
+
+    def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int):
+        n, degrees = len(chain), chain.out_degrees()
+        self.states = n
+        self.most = min(n, max(CELLS, min(MOST_CELLS, int(degrees.max()))))
+        counts = {*range(1, CELLS + 1), self.most, *degrees.tolist()}
+        #: the number of each state's zone; None: there are no zones
+        self.zones, self.zone_of = privacy.zones, None
+        if privacy.zones is not None:
+            self.zone_of = privacy.zones.numbers(chain)
+            counts = {*range(1, int(np.bincount(self.zone_of).max()) + 1)}
+        self.width, self.responses = responses(
+            {count for count in counts if count <= self.most}, privacy)
+        self.shares = Shares(*np.zeros((4, self.most + 1)))
+        for count, response in self.responses.items():
+            other, own = response.a / response.total, response.b / response.total
+            self.shares.other[count], self.shares.own[count] = other, own
+            self.shares.uniform[count] = 1 / count
+            self.shares.known[count] = own * np.log(own) + (count - 1) * other * np.log(other)
+        self.moves = Moves(chain.single.models(trust))
+        sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
+        first, symbols = np.arange(n + 1, dtype=np.int64) * n, np.empty(0, np.int32)
+        if sparse is not None:
+            first, symbols, _ = sparse.pairs()
+        self.radius = None if sparse is None else sparse.radius
+        tolerance = _TOLERANCE if sparse is None else _NEAR_TOLERANCE
+        mean = chain.models(trust).mean
+        values, match = planned.values(chain, first, symbols, *_aims(chain, privacy, mean), mean,
+                                       DISCOUNT, tolerance)
+        self.X = Matches(values, match, sparse)
+        #: the moves from one report to the next, as `Chain.csr`; where they lead, by state
+        self.hops, self.heads = chain.csr()
+        self.routes = Neighbours(self.hops, self.heads)
+        place = np.arange(degrees.max())
+        #: (states, most successors): those of each state; −1 after them
+        self.successors = np.where(
+            place < degrees[:, None],
+            self.heads[np.minimum(self.hops[:-1, None] + place, len(self.heads) - 1)], -1)
+        #: ticks from one report to the next, from one signal to the next, and from one row of
+        #: what signals told to the next: as signals, with zones as reports
+        self.report, self.signal = chain.ticks, chain.ticks * reports
+        self.row = self.signal if self.zones is None else self.report
+        #: of the place of a successor among those of a state
+        self.place_type = np.uint8 if degrees.max() < 2**8 else np.uint32
+        self.nbytes = (self.X.nbytes + self.moves.nbytes + self.routes.nbytes
+                       + self.successors.nbytes)
+
+    def draws(self, symbols: int, random: RandomBits) -> Ints:
+        """Return integers of `width` bits, for so many symbols or nearly as many."""
+        count, (dtype, shift) = symbols + symbols // 8 + 8, {30: ('<u4', 2), 60: ('<u8', 4)}[
+            self.width]
+        size = count * np.dtype(dtype).itemsize
+        raw = np.frombuffer(random.getrandbits(8 * size).to_bytes(size, 'little'), dtype)
+        return (raw >> shift).astype(np.int64)
+
+    def reports_at_once(self, delay: int | None) -> bool:
+        """Return whether cells are chosen by what is reported at once, too."""
+        return delay == 0 and self.signal <= FEW_REPORTS * self.report
+
+    def can_follow(self, within: Booleans) -> Booleans:
+        """
+        Return what can follow some states.
+
+        :param within: booleans, shape (states, words).
+        :return: the same shape.
+        """
+        found = np.zeros_like(within)
+        for word in range(within.shape[1]):
+            moves = np.repeat(within[:, word], np.diff(self.hops))
+            found[self.heads[moves], word] = True
+        return found
+
+
+def _aims(chain: Chain, privacy: Privacy, moves: Floats) -> tuple[Floats, Floats]:
+    """Return for each state o what equation (2) gives every state, and the target besides."""
+    ratio = exp(min(float(privacy.epsilon_per_symbol), 64.0))
+    others, gain = np.zeros(len(chain)), np.ones(len(chain))
+    for o, (begin, end) in enumerate(pairwise(chain.csr()[0].tolist())):
+        if end - begin > 1:
+            largest = np.cumsum(np.sort(moves[begin:end])[::-1])
+            most = (ratio / (ratio + np.arange(end - begin)) * largest).max()
+            others[o] = (1 - most) / (end - begin - 1)
+            gain[o] = most - others[o]
+    return others, gain
