@@ -54,7 +54,6 @@ setup(
           for part in ('presets', 'rviz', 'foxglove')),
     ],
     install_requires=['setuptools', 'numpy>=1.26,<3', 'scipy>=1.11,<2', 'numba>=0.58,<1',
-                      'llvmlite',  # the version that numba asks for
                       'shapely>=2.0,<3',  # polygons: are they valid, do they touch
                       'PyYAML>=6.0,<7', 'rich>=13.0,<16', 'cryptography>=41',
                       'argcomplete>=2,<4'],

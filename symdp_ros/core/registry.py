@@ -17,8 +17,6 @@ MOST_REPORTS = 1_000  # for each symbol
 LIVE = 'live'  # of settings, the selection that draws symbol by symbol
 #: Those that know how the robot moves: `trust` counts (`core.models`).
 BY_MODELS = ('planned', 'adaptive')
-#: Those that run compiled loops.
-COMPILED_POLICIES = ('planned', 'adaptive')
 
 #: Every mechanism of whole words → the settings that it uses, of base, trust and policy. Its
 #: module is `core.offline.NAME`, in which `law` makes its `core.law.Law`.

@@ -94,13 +94,14 @@ class WordBits:
 
     def fill(self, lengths: Ints, dtype: type[_Unsigned]) -> npt.NDArray[_Unsigned]:
         """Return an integer for each symbol of words of these lengths, one word after another."""
-        from symdp_ros.core.draws import blocks
-
         each = _BLOCK // np.dtype(dtype).itemsize
-        raw, counters = _empty_blocks(int((-(-lengths // each)).sum()))
-        blocks.name_blocks(self._names.view('<u4'), lengths, each, counters)
+        counts = -(-lengths // each)  # of blocks
+        raw, counters = _empty_blocks(int(counts.sum()))
+        self._name_blocks(counters, np.repeat(np.arange(len(counts)), counts), _inside(counts))
         drawn: npt.NDArray[_Unsigned] = self._encrypt(raw, 0).view(dtype)
-        return drawn[:blocks.close_up(drawn, lengths, each)]
+        if not (lengths % each).any():
+            return drawn
+        return drawn[np.repeat(each * (np.cumsum(counts) - counts), lengths) + _inside(lengths)]
 
     def fill_again(self, drawn: npt.NDArray[_Unsigned], offsets: Ints,
                    limit: int) -> tuple[Ints, npt.NDArray[_Unsigned]]:
@@ -110,12 +111,11 @@ class WordBits:
         :return: their places, ascending; integers, shape (attempts, places): in each column, one
             that is not above the limit comes after others that are.
         """
-        from symdp_ros.core.draws import blocks
-
         each, places = _BLOCK // drawn.itemsize, np.flatnonzero(drawn > limit)
         counters = np.empty((len(places), 4), '<u4')
-        inside = np.empty(len(places), np.int64)
-        blocks.name_blocks_at(self._names.view('<u4'), offsets, each, places, counters, inside)
+        words = np.searchsorted(offsets, places, 'right') - 1
+        numbers, inside = np.divmod(places - offsets[words], each)
+        self._name_blocks(counters, words, numbers)
         attempts: list[npt.NDArray[_Unsigned]] = []
         left = np.arange(len(places))
         while len(left):
@@ -127,6 +127,11 @@ class WordBits:
             attempts.append(others)
             left = left[others[left] > limit]
         return places, np.array(attempts, drawn.dtype).reshape(len(attempts), len(places))
+
+    def _name_blocks(self, counters: npt.NDArray[np.uint32], words: Ints, numbers: Ints) -> None:
+        """Fill blocks, shape (blocks, 4): the name of the word, then which of its blocks it is."""
+        np.take(self._names.view('<u4'), words, 0, counters[:, :3], mode='clip')
+        counters[:, 3] = numbers.astype('>u4').view('<u4')
 
     def _encrypt(self, raw: npt.NDArray[np.uint8], attempt: int) -> npt.NDArray[np.uint8]:
         """Encrypt what `_empty_blocks` has returned, in its place."""
@@ -145,6 +150,12 @@ class WordBits:
         if skip:
             stream.getrandbits(8 * skip)
         return stream
+
+
+def _inside(lengths: Ints) -> Ints:
+    """Return 0, 1, … of each length, one after the other."""
+    found: Ints = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return found
 
 
 def _empty_blocks(blocks: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:

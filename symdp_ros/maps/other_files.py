@@ -49,7 +49,8 @@ def by_text(text: str) -> str:
     for mark, what in _BY_START:
         if start.startswith(mark):
             return what
-    head = list(islice((line for line in text[:4000].splitlines() if line.strip()), 2))
+    head = list(islice((line for line in text[:4000].splitlines()
+                        if line.strip() and not line.startswith('#')), 2))
     if len(head) == 2 and head[0].count(',') == head[1].count(',') > 0 and ':' not in head[0]:
         return 'a table (CSV): a log is released with symdp release, and a map tells the moves'
     return ''

@@ -8,7 +8,6 @@ if __name__ == '__main__':  # before the imports, which are slow
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 import gc
-from itertools import filterfalse
 import sys
 from threading import Thread
 import traceback
@@ -23,7 +22,6 @@ from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
 from symdp_ros.core.mechanism_settings import MechanismSettings
-from symdp_ros.core.registry import AUTO, COMPILED_POLICIES
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.fleet.file import read_fleet, Robot
@@ -137,11 +135,10 @@ class FleetNode(GuardedNode):
             Trigger, '~/reload', self._reload, qos_profile=QoSProfile(depth=CALLS)))
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
-        slow = self._start_fast(robots.values())
-        thread = self._make_for(slow)
+        thread = self._make_for(robots.values())
         while thread.is_alive():
             spin_once(self, _BETWEEN_LOOKS)
-        self._start_all(slow)
+        self._start_all(robots.values())
         self._starting = False
         failed = self._failed()
         self.get_logger().info(
@@ -176,17 +173,9 @@ class FleetNode(GuardedNode):
         fleet.make_state_dir()
         return dict(fleet.robots)
 
-    def _start_fast(self, robots: Iterable[Robot]) -> list[Robot]:
-        """Start the robots that need no compiled loops; return the others."""
-        def is_slow(robot: Robot) -> bool:
-            return _policy(robot) in (*COMPILED_POLICIES, AUTO)
-
-        self._start_all(filterfalse(is_slow, robots))
-        return list(filter(is_slow, robots))
-
     def _make_for(self, robots: Iterable[Robot]) -> Thread:
         """
-        Return a thread that makes, and compiles, what draws for robots; `_start_all` drops it.
+        Return a thread that makes what draws for robots; `_start_all` drops it.
 
         Robots that started go on meanwhile.
         """
@@ -301,14 +290,13 @@ class FleetNode(GuardedNode):
             self._spinner.create_task(self.guarded(self._start_successors), response, robots, done,
                                       looks - 1)
             return
-        slow = self._start_fast(robots)
-        thread = self._make_for(slow)
+        thread = self._make_for(robots)
 
         def finish() -> None:
             if thread.is_alive():
                 return
             timer.cancel()
-            self._start_all(slow)
+            self._start_all(robots)
             failed = self._failed()
             response.success, response.message = not failed, done + _named(failed)
             self.get_logger().info(f'reload: {response.message}')
@@ -332,10 +320,6 @@ class FleetNode(GuardedNode):
             DiagnosticStatus.OK if state == 'active' else DiagnosticStatus.WARN)
         return DiagnosticStatus(level=level, name=f'fleet: {name}', hardware_id=name,
                                 message=f'{state}: {failure}' if failure else state)
-
-
-def _policy(robot: Robot) -> str:
-    return str(robot.parameters.get('policy', AUTO))
 
 
 def _values(robot: Robot) -> dict[str, Any]:

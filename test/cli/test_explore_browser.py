@@ -203,7 +203,7 @@ def test_sliders_by_mouse(page, data):
 
 
 @pytest.mark.parametrize('mechanism, late', [
-    ('guided', 0), ('planned', 0), ('causal, adaptive', 'log'), ('exponential', 'log')])
+    ('guided', 0), ('causal, adaptive', 'log'), ('exponential', 'log')])
 def test_mechanisms(page, data, mechanism, late):
     from selenium.webdriver.support.select import Select
 
@@ -226,7 +226,7 @@ def test_zones(page, data):
     assert 'is told exactly' in text(page, 'seen')
     options = {option.get_attribute('value'): option.is_enabled() for option in
                Select(element(page, 'mechanism')).options}
-    assert options == {'adaptive': True, 'planned': False, 'guided': False,
+    assert options == {'adaptive': True, 'guided': False,
                        'causal, adaptive': True, 'exponential': True}
     # With a mechanism that knows no zones, another one is taken.
     Select(element(page, 'zones')).select_by_value('0')

@@ -23,7 +23,7 @@ FILES = {
     'a package without a name': (b'package:///a.yaml', "package '' is not found"),
     'a package of odd bytes': (b'package://\xff\x1b/a.yaml', r"package '\xff\x1b' is not found"),
     'a missing file of a package': (b'package://symdp_ros/a.yaml', 'a.yaml: the file cannot be'),
-    'no name': (b'', 'unknown kind of file'),
+    'no name': (b'', 'it is not a file'),
 }
 
 
@@ -88,8 +88,8 @@ def test_states_that_look_like_markup_or_formulas(tmp_path):
     arguments = ['automaton', file, '--word', '$a^$,[/]', '--distance', '0']
     run = run_symdp(*arguments)
     assert run.returncode == 0 and '[/]' in run.stdout
-    run = run_symdp(*arguments, '-o', tmp_path / 'a.svg')
-    assert run.returncode == 0, run.stderr
+    run = run_symdp(*arguments, '--dot')
+    assert run.returncode == 0 and '"[/]' in run.stdout
     graph = TransitionGraph({'$a^$': ['[/]'], '[/]': ['$a^$']},
                             positions={'$a^$': (0, 0), '[/]': (1, 1)})
     draw_routes(graph, {'true': ['$a^$', '[/]']}, tmp_path / 'b.svg')

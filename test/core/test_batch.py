@@ -21,7 +21,6 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, fl
                         grid, privacies, replayable_random, sharp, thorough)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
-from symdp_ros.core.draws import blocks
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.passes import kernels
 from symdp_ros.core.offline.reachable import LoopSizes
@@ -443,7 +442,7 @@ def test_the_bits_are_aes_in_counter_mode_with_the_name_as_nonce(monkeypatch):
             most = max(most, taken)
         assert len(again) == most
     asked.clear()
-    OnlineMechanism(FOUR, Privacy(1.0)).privatize_many([1, 2], [0, 2])
+    OfflineMechanism(FOUR, Privacy(1.0)).privatize_many([1, 2], [0, 2])
     assert asked == [32]
 
 
@@ -455,15 +454,16 @@ def test_a_draw_at_the_limit_is_taken():
         assert bits.fill_again(drawn, offsets, limit)[1].tolist() == attempts
 
 
-def test_blocks_are_numbered_from_the_most_significant_byte():
-    names = np.arange(12, dtype=np.uint8)
-    numbers = [0, 1, 255, 256, 0x1234, 0x12345, 0x1234567, 0x7fffffff]
-    counters, inside = np.empty((len(numbers), 4), '<u4'), np.empty(len(numbers), np.int64)
-    blocks.name_blocks_at(names.view('<u4').reshape(1, 3), np.array([0, 2**33]), 2,
-                          2 * np.array(numbers) + 1, counters, inside)
-    assert [each.tobytes() for each in counters] == [
-        names.tobytes() + number.to_bytes(4, 'big') for number in numbers]
-    assert inside.tolist() == [1] * len(numbers)
+@pytest.mark.parametrize('dtype', [np.uint32, np.uint64])
+def test_integers_of_words_are_those_of_their_streams(dtype):
+    """Blocks are numbered from the most significant byte, as CTR does; a word may have 2¹⁷."""
+    bits, lengths = WordBits(4, bytes(32)), np.array([3, 0, 2**18 + 1, 5])
+    drawn, offsets = bits.fill(lengths, dtype), [0, *np.cumsum(lengths)]
+    width = np.dtype(dtype).itemsize
+    for word, (begin, end) in enumerate(pairwise(offsets)):
+        expected = bits.stream(word).getrandbits(8 * width * int(end - begin))
+        assert drawn[begin:end].astype(f'<u{width}').tobytes() == expected.to_bytes(
+            width * int(end - begin), 'little')
 
 
 def test_a_key_is_drawn_from_the_random_numbers_of_a_test():

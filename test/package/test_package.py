@@ -20,8 +20,7 @@ SETUP = ast.parse((ROOT / 'setup.py').read_text())
 #: Imported module → rosdep key.
 KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'shapely': 'python3-shapely',
         'yaml': 'python3-yaml',
-        'numba': 'python3-numba', 'llvmlite': 'python3-numba',  # which brings it
-        'cryptography': 'python3-cryptography',
+        'numba': 'python3-numba', 'cryptography': 'python3-cryptography',
         'argcomplete': 'python3-argcomplete',
         'tf2_ros': 'tf2_ros_py', 'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
         'pyproj': 'python3-pyproj',

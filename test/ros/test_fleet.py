@@ -425,39 +425,28 @@ def test_a_signal_while_a_large_fleet_starts_ends_it(world, chain_file, tmp_path
     assert run.log.count(': inactive') == run.log.count('a new word begins')
 
 
-def test_a_fleet_works_while_loops_are_compiled(world, chain_file, tmp_path, monkeypatch):
-    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))  # as after an installation
-    run = start(world, fleet_file(tmp_path, chain_file, {
-        'slow': {}, 'fast': {'policy': 'guided'}}), wait='compiling the inner loops')
-    hears(world, 'fast', 'bca')
-    answer = reload(world)
-    assert not answer.success and answer.message.startswith('starting: ')
-    assert '[slow.privatizer]' not in run.log and 'robots started' not in run.log
-    assert run.stop() == 0 and 'Traceback' not in run.log
-
-
-def test_a_fleet_works_while_a_reload_compiles(here, world, chain_file, tmp_path, monkeypatch):
-    guided, begun, compiled = {'policy': 'guided'}, Event(), Event()
+def test_a_fleet_works_while_a_reload_makes_tables(here, world, chain_file, tmp_path, monkeypatch):
+    guided, begun, made = {'policy': 'guided'}, Event(), Event()
     fleet = here({'fast': guided})
 
     def slowly(values, chain):
         if values['policy'] == 'adaptive':
             begun.set()
-            compiled.wait(PATIENCE)
+            made.wait(PATIENCE)
         return choose_of(values, chain)
 
     monkeypatch.setattr('symdp_ros.nodes.fleet.choose_of', slowly)
     fleet_file(tmp_path, chain_file, {'fast': guided, 'new': guided,
                                       'slow': {'policy': 'adaptive'}})
     answer = world.begin_call('/fleet/reload')
-    world.wait_until(begun.is_set, 'the compilation')
-    for robot in 'fast', 'new':
-        hears(world, robot, 'bca')
+    world.wait_until(begun.is_set, 'the tables')
+    hears(world, 'fast', 'bca')
     assert not answer.done() and 'slow' not in fleet._nodes
-    compiled.set()
+    made.set()
     world.wait_until(answer.done, 'an answer')
     assert answer.result().message.startswith('2 new, 0 removed'), answer.result().message
-    hears(world, 'slow', 'bca')
+    for robot in 'new', 'slow':
+        hears(world, robot, 'bca')
 
 
 def test_what_has_no_effect_is_said_of_each_robot(world, chain_file, tmp_path):

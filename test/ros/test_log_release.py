@@ -431,16 +431,6 @@ def test_what_cannot_be_prepared_is_said_and_holds_up_nobody(place, chain_file, 
     assert 'not prepared: an error of type OSError' in capfd.readouterr().err
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_a_compilation(world, place, chain_file, monkeypatch, number):
-    monkeypatch.setenv('NUMBA_CACHE_DIR', str(place / 'cache'))  # as after an installation
-    run = start(world, place, chain_file, wait=False)
-    run.wait_for('compiling the inner loops')
-    assert run.stop(number) == 0
-    assert 'a signal asked to stop: not everything was prepared' in run.log
-    assert 'Traceback' not in run.log and 'internal error' not in run.log
-
-
 def test_a_type_that_is_not_installed_is_left_to_the_recordings(world, place, chain_file):
     """They bring its definition along."""
     start(world, place, chain_file, message_type='fleet_msgs/msg/Mode', field='mode')

@@ -343,14 +343,6 @@ def test_none_of_many_messages_is_lost(world, chain_file):
     wait_until(lambda: len(private) == 7500, '7,500 symbols', world.spin)
 
 
-def test_compiling_is_said_and_a_signal_ends_it(world, chain_file, tmp_path, monkeypatch):
-    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'cache'))  # as after an installation
-    run = world.privatizer(chain_file=chain_file, epsilon=1.0, policy='adaptive', wait=False)
-    run.wait_for('compiling the inner loops')
-    assert run.stop() == 0 and 'Traceback' not in run.log
-    assert 'a signal asked to stop: not everything was prepared' in run.log
-
-
 def test_states_that_no_route_reaches_are_said(world, chain_file, tmp_path):
     chain_file.write_text('initial_state: a\ntransitions: '
                           '{a: [a, b], b: [a], far: [far, farther], farther: [far]}\n')
