@@ -41,7 +41,7 @@ def command_line(process):
 def test_a_release_that_is_interrupted_says_how_far_it_came_and_can_go_on(tmp_path):
     logs, releases, output = tmp_path / 'logs', tmp_path / 'releases', tmp_path / 'output'
     logs.mkdir()
-    write_log(logs / '0.csv', ['dock', 'gate', 'dock'] * 100, format='csv')
+    write_log(logs / '0.csv', ['dock', 'gate', 'dock'] * 10, format='csv')
     for number in range(1, 1000):
         (logs / f'{number}.csv').hardlink_to(logs / '0.csv')
     command = ['release', str(logs), '-o', str(releases), '--chain',

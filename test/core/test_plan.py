@@ -22,7 +22,7 @@ from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.planned import DISCOUNT, NEAR_TOLERANCE, planned_targets, TOLERANCE
 from symdp_ros.core.online.values import choose
 from symdp_ros.core.registry import DEFAULT_TRUST
-from symdp_ros.maps.formats.nav2 import read_nav2_graph
+from symdp_ros.maps import read_graph
 
 ALLOWED = TOLERANCE + 1.1e-4  # ties included
 BIASED = Chain({'a': {'b': 0.9, 'a': 0.1}, 'b': {'c': 0.05, 'a': 0.95}, 'c': {'a': 0.5, 'c': 0.5}},
@@ -182,7 +182,7 @@ def test_never_worse_than_guided_on_the_shared_maps(name, staying):
 
 
 def shared_map(name, staying=True):
-    graph = read_nav2_graph(shared('nav2', f'{name}_graph.geojson'))
+    graph = read_graph(shared('nav2', f'{name}_graph.geojson'))
     return (graph.with_self_loops() if staying else graph).chain([*graph.successors][0])
 
 
