@@ -124,6 +124,6 @@ def test_a_map_without_positions_and_messages_without_a_pose(world):
     run = check(world, NAMES, '--topic', '/tb1/region', '--input', 'pose', seconds=0.2)
     assert run.returncode == 1 and 'the map has no positions' in run.stderr
     latched(world, 'gate')
-    run = check_until(world, 'must lead to what has x and y', MAP, '--topic', '/tb1/region', '--input',
-                      'pose')
+    run = check_until(world, 'must lead to what has x and y', MAP, '--topic', '/tb1/region',
+                      '--input', 'pose')
     assert run.returncode == 1

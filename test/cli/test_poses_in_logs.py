@@ -165,8 +165,9 @@ GRID = 'config/depot.geojson'  # 12 m by 8 m or so
 def test_poses_in_other_coordinates_than_the_map(tmp_path, offset, refused):
     """They lie in no region; a dry run says how far away they are, and refuses them."""
     store = get_typestore(Stores.LATEST)
-    record(tmp_path / 'log', 'mcap', stamped(store, *((offset + x, 1.0, 'map') for x in (1, 2, 3))),
-           'geometry_msgs/msg/PoseStamped', topic='/pose', store=store)
+    record(tmp_path / 'log', 'mcap', stamped(
+        store, *((offset + x, 1.0, 'map') for x in (1, 2, 3))), 'geometry_msgs/msg/PoseStamped',
+        topic='/pose', store=store)
     arguments = ('log', '--map', ROOT / GRID, '--initial-state', '0', '--self-loops', '--input',
                  'pose', '--epsilon=1', '--adjacency=1', '-o', 'out')
     for more in (('--dry-run',), ()):
