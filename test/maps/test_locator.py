@@ -10,6 +10,7 @@ import pytest
 from refusals import refused
 import shapely
 from symdp_ros import ConfigurationError
+from symdp_ros.maps.pose_report import never_found_text
 from symdp_ros.maps.positions import FARTHEST, Locator, Place, place_of_polygon, places_of_nodes
 
 ODD = (nan, inf, -inf, 1e300, -1e300, 1e9, -1e9, FARTHEST * 1.001, 5e-324, -0.0, 1.8e308, 0)
@@ -301,3 +302,16 @@ def test_of_states_at_one_position_the_first_is_found():
         locator.reset()
         assert locator.locate(x, y) in 'bc' and locator.locate(x, y, 'L1') in 'bc'
     assert Locator(squares(2)).never_found(False) == {}
+
+
+def test_states_that_no_pose_leads_to_are_told():
+    """And that floors are not told apart, where that is why."""
+    at = {'hall': (2, 2), 'roof': (2, 2), 'dock': (8, 8)}
+    floors = {'hall': 'L1', 'roof': 'L2', 'dock': 'L1'}
+    locator = Locator(places_of_nodes(at, floors))
+    assert never_found_text(locator, 'location.level_name') == ''
+    told = never_found_text(locator, '')
+    assert 'no pose leads to 1 state of the map' in told and "'hall' in place of 'roof'" in told
+    assert 'set level_field' in told
+    told = never_found_text(Locator(places_of_nodes(at)), '')
+    assert "'hall' in place of 'roof'" in told and 'level_field' not in told
