@@ -191,7 +191,8 @@ HYSTERESIS = Option('hysteresis', float, 0.0,
                     'nearer to it, before the region changes', least=0, most=1e6, unit='metres')
 MAX_DISTANCE = Option('max_distance', float, 0.0,
                       'for input: pose, how far from its region the robot may be; farther, the '
-                      'region is unknown; 0: with polygons, nowhere outside; else no limit',
+                      'region is unknown; 0: with polygons, nowhere outside; else as far as the '
+                      'map is large',
                       least=0, most=1e6, unit='metres')
 LEVEL_FIELD = Option('level_field', str, '',
                      'for input: pose, where the name of the floor is in a message', unit='path')
@@ -570,7 +571,8 @@ MAP_FIGURE = Option('output', str, '', 'draw the map into this file (.svg, .png,
 STATES = Option('states', bool, False, 'print the names of all states instead, one per line')
 CHECKED_TOPIC = replace(
     TOPIC, default='', meaning='listen to this topic of a running robot, and say how many '
-    'messages name no state, and which names; they are shown: for your own terminal')
+    'messages name no state, and which names, or how far poses lie from their regions (--input '
+    'pose); it is shown: for your own terminal')
 LISTENED = Option('seconds', float, 5.0, 'with --topic, how long to listen', least=0.1, most=3600,
                   unit='seconds')
 ECHOED = Option('seconds', float, '', 'how long to listen; if not set: until Ctrl-C', least=0.1,

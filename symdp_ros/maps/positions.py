@@ -6,13 +6,14 @@ Regions as places on a plane: where each is, and in which of them a position lie
 The distance of a position from a region is 0 inside its polygon, and outside that from its edge;
 from a region without a polygon, a node of a map, it is the distance from the node.
 """
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from math import hypot, inf, isfinite
 from typing import Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.nearest import distances_to_others, nearest_of
 
@@ -23,6 +24,7 @@ Corners: TypeAlias = tuple[Position, ...]
 FARTHEST = 1e9
 
 _MOST_UNKNOWN = 100  # floors
+_MOST_KEPT = 1_000_000  # positions
 _LONE_VARIANCE = 0.25  # m², of a map's only node: a disc with a radius of 1 m
 
 
@@ -64,8 +66,16 @@ class Locator:
     position (not finite, or beyond `FARTHEST`) is in no region, and changes nothing. It takes
     longer where the region may change.
 
-    :ivar unknown_levels: floors that the map does not have → how many positions were there, since
-        the last `reset`. It tells something of the positions.
+    Of nodes at one position, the first of a floor is found, and the others never.
+
+    :ivar size: of the map, in metres: the diagonal of the box round all regions; 0: they are one
+        point.
+    :ivar positions: how many there were since the last `reset`; like the next ones, it tells
+        something of them.
+    :ivar far: how many of them lie farther from that box, in x or y, than it is large.
+    :ivar kept: these positions, at most a million of them, where somebody has put a list here.
+
+    :ivar unknown_levels: floors that the map does not have → how many positions were there.
     """
 
     def __init__(self, places: Mapping[str, Place], *, hysteresis: float = 0.0,
@@ -75,7 +85,8 @@ class Locator:
 
         :param places: the regions. If any has a polygon, only those with polygons are found.
         :param hysteresis: metres, ≥ 0.
-        :param max_distance: metres, ≥ 0. 0: with polygons, nowhere outside; else no limit.
+        :param max_distance: metres, ≥ 0. 0: with polygons, nowhere outside; else `size`, and no
+            limit where that is 0.
         :raises ConfigurationError: a distance is not valid, or there are no regions.
         """
         for name, value in (('hysteresis', hysteresis), ('max_distance', max_distance)):
@@ -90,21 +101,28 @@ class Locator:
         self._names = [name for name, _ in found]
         self._levels = [place.level for _, place in found]
         self._hysteresis = float(hysteresis)
-        self._limit = float(max_distance) if max_distance or drawn else inf
+        low, high = _box(place for _, place in found)
+        self.size = hypot(high[0] - low[0], high[1] - low[1])
+        reach = self.size or inf
+        self._low, self._high = [c - reach for c in low], [c + reach for c in high]
+        self._limit = float(max_distance) if max_distance or drawn else reach
         kind = _Polygons if drawn else _Nodes
         self._shapes: _Shapes = kind([place for _, place in found], self._limit)
         # Where the last region is no farther than this, no other is nearer by the hysteresis.
         self._surely = self._shapes.surely_nearest(self._hysteresis)
         self.levels = sorted({level for level in self._levels if level is not None})
         self._of_no_name = self.levels[0] if len(self.levels) == 1 else ''
-        self.unknown_levels: dict[str, int] = {}
-        everywhere = [i for i, level in enumerate(self._levels) if level is None]
-        self._nearest: dict[str | None, _Nearest] = {
-            level: self._shapes.index([i for i, own in enumerate(self._levels)
-                                       if level is None or own in (None, level)])
+        self.kept: list[tuple[float, float, str | None]] | None = None
+        self._on: dict[str | None, list[int]] = {
+            level: [i for i, own in enumerate(self._levels)
+                    if level is None or own in (None, level)]
             for level in {None, *self._levels}}
-        self._of_unknown_level = self._shapes.index(everywhere) if everywhere else None
-        self._last: int | None = None
+        self._everywhere = [i for i, level in enumerate(self._levels) if level is None]
+        self._nearest: dict[str | None, _Nearest] = {
+            level: self._shapes.index(numbers) for level, numbers in self._on.items()}
+        self._of_unknown_level = self._shapes.index(self._everywhere) if (
+            self._everywhere) else None
+        self.reset()
 
     def digest(self) -> str:
         """Return a SHA-256 (hex) of the regions."""
@@ -112,7 +130,11 @@ class Locator:
 
     def reset(self) -> None:
         """Forget the last region."""
-        self._last, self.unknown_levels = None, {}
+        self._last: int | None = None
+        self.unknown_levels: dict[str, int] = {}
+        self.positions = self.far = 0
+        if self.kept is not None:
+            self.kept = []
 
     def follow(self, former: 'Locator') -> None:
         """Go on from the last region of another locator, if it is one of these."""
@@ -131,6 +153,11 @@ class Locator:
             return None
         if level == '':
             level = self._of_no_name
+        self.positions += 1
+        if not (self._low[0] <= x <= self._high[0] and self._low[1] <= y <= self._high[1]):
+            self.far += 1
+        if self.kept is not None and len(self.kept) < _MOST_KEPT:
+            self.kept.append((x, y, level))
         last, away, stays = self._last, inf, False
         if last is not None and (level is None or self._levels[last] in (None, level)):
             away = self._shapes.distance(last, x, y)
@@ -146,6 +173,39 @@ class Locator:
             self._last = last = found if distance <= self._limit else None
         return None if last is None else self._names[last]
 
+    def distances(self) -> npt.NDArray[np.float64]:
+        """Return how far each of `kept` is from the nearest region, in metres; inf: no region."""
+        kept = self.kept or []
+        found = np.full(len(kept), inf)
+        on: dict[str | None, list[int]] = {}
+        for number, (_, _, level) in enumerate(kept):
+            on.setdefault(level, []).append(number)
+        for level, rows in on.items():
+            if regions := self._on.get(level, self._everywhere):
+                found[rows] = self._shapes.distances(regions, [kept[row][:2] for row in rows])
+        return found
+
+    def never_found(self, by_level: bool) -> dict[str, str]:
+        """
+        Return the states that no position leads to → the one at the same position that is found.
+
+        :param by_level: whether positions come with the name of their floor.
+        """
+        levels: list[str | None] = [*self.levels] if by_level and self.levels else [None]
+        first: dict[int, int] = {}  # → itself, where it is found on a floor
+        for level in levels:
+            for number, found in self._shapes.hidden(self._on[level]).items():
+                if first.get(number) != number:
+                    first[number] = found
+        return {self._names[number]: self._names[found]
+                for number, found in sorted(first.items()) if number != found}
+
+
+def _box(places: Iterable[Place]) -> tuple[list[float], list[float]]:
+    """Return the least and the greatest coordinates of places."""
+    points = np.array([at for place in places for at in (place.corners or [(place.x, place.y)])])
+    return points.min(axis=0).tolist(), points.max(axis=0).tolist()
+
 
 #: (x, y) → the number of the nearest region, and its distance. (None, inf): beyond the limit.
 _Nearest: TypeAlias = Callable[[float, float], tuple[int | None, float]]
@@ -160,6 +220,13 @@ class _Shapes(Protocol):
     def index(self, numbers: Sequence[int]) -> _Nearest:
         """Return a function that finds the nearest of these regions."""
 
+    def distances(self, numbers: Sequence[int],
+                  points: Sequence[Position]) -> npt.NDArray[np.float64]:
+        """Return how far each point is from the nearest of these regions."""
+
+    def hidden(self, numbers: Sequence[int]) -> dict[int, int]:
+        """Return each of these regions → the one that is found at its position."""
+
     def surely_nearest(self, hysteresis: float) -> list[float]:
         """Return up to which distance from each region no other is nearer by the hysteresis."""
 
@@ -173,6 +240,8 @@ class _Nodes:
         return hypot(x - self._xs[number], y - self._ys[number])
 
     def index(self, numbers: Sequence[int]) -> _Nearest:
+        # The first of those at one position.
+        numbers = sorted(set(self.hidden(numbers).values()))
         nearest_point, distance = nearest_of(self._points(numbers)), self.distance
 
         def nearest(x: float, y: float) -> tuple[int | None, float]:
@@ -180,6 +249,16 @@ class _Nodes:
             return found, distance(found, x, y)
 
         return nearest
+
+    def distances(self, numbers: Sequence[int],
+                  points: Sequence[Position]) -> npt.NDArray[np.float64]:
+        nearest = self.index(numbers)
+        return np.array([nearest(x, y)[1] for x, y in points])
+
+    def hidden(self, numbers: Sequence[int]) -> dict[int, int]:
+        first: dict[Position, int] = {}
+        return {number: first.setdefault((self._xs[number], self._ys[number]), number)
+                for number in numbers}
 
     def surely_nearest(self, hysteresis: float) -> list[float]:
         gaps = distances_to_others(self._points(range(len(self._xs))))
@@ -220,6 +299,17 @@ class _Polygons:
             return None, inf
 
         return nearest
+
+    def distances(self, numbers: Sequence[int],
+                  points: Sequence[Position]) -> npt.NDArray[np.float64]:
+        import shapely
+
+        tree = self._tree([self._polygons[i] for i in numbers])
+        return np.asarray(tree.query_nearest(shapely.points(points), return_distance=True,
+                                             all_matches=False)[1])
+
+    def hidden(self, numbers: Sequence[int]) -> dict[int, int]:
+        return {number: number for number in numbers}  # polygons of a floor do not overlap
 
     def surely_nearest(self, hysteresis: float) -> list[float]:
         return [hysteresis] * len(self._polygons)

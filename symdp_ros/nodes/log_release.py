@@ -171,8 +171,8 @@ class LogRelease(ManagedNode):
         chain, privacy = settings.chain, settings.privacy
         log(f'chain {chain_name}: {len(chain)} states, {chain.edge_count} moves; '
             f'{settings.privacy_text}; {settings.mechanism.text(chain)}')
-        if missing := unreached(chain):
-            self.get_logger().warning(missing)
+        for warning in filter(None, (unreached(chain), settings.pose_text)):
+            self.get_logger().warning(warning)
         if privacy.zones is not None:
             told, warning = zones_sentences(privacy.zones)
             log(told)

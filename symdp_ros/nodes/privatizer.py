@@ -23,6 +23,7 @@ from symdp_ros.files.resources import resolve_kept
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.maps.dead_ends import unreached
 from symdp_ros.maps.map_settings import MapSettings
+from symdp_ros.maps.pose_report import never_found_text
 from symdp_ros.maps.reports import certainty, hidden
 from symdp_ros.maps.zones import zones_sentences
 from symdp_ros.messages.field_paths import NOT_INPUT
@@ -165,6 +166,9 @@ class Privatizer(ManagedNode):
                                 warns=memory.sampling is None)
         if chosen.taken:
             self.get_logger().info(f'auto takes "{chosen.taken}"')
+        if locator is not None and (never := never_found_text(
+                locator, self.input_settings.level_field)):
+            self.get_logger().warning(never)
         check_qos_overrides(self, 'subscription', self._input.name)
         self._check_topics()
         self._claim_topics()
@@ -232,9 +236,11 @@ class Privatizer(ManagedNode):
 
     def _to_check(self):
         """Return how an operator sees whether the regions are those of the map."""
-        if self._input.message_type is None or self._input.locator is not None:
+        if self._input.message_type is None:
             return 'symdp check shows the map'
-        return f'symdp check MAP --topic {self._input.topic} shows whether its names are regions'
+        return f'symdp check MAP --topic {self._input.topic} ' + (
+            'shows whether its names are regions' if self._input.locator is None else
+            '--input pose shows how far its poses lie from regions')
 
     def deactivate(self):
         if self._subscription is not None:

@@ -98,7 +98,8 @@ class Inspection:
     :param names: unknown values and how often they occur, at most `MOST_NAMES` of them.
     :param infeasible: how many steps of the words to release are no moves of the chain; 0 where
         the moves were not asked for.
-    :param floors: that poses name, and the map does not have, and those that it has; ''.
+    :param outside: of poses: on which floors they are that the map does not have, and how many
+        lie far from it; ''.
     :param standing: how often each state is repeated though it cannot follow itself.
     """
 
@@ -108,7 +109,7 @@ class Inspection:
     names: Mapping[str, int]
     infeasible: int
     standing: Mapping[str, int]
-    floors: str = ''
+    outside: str = ''
 
     @property
     def known(self) -> int:
@@ -134,13 +135,13 @@ class Inspection:
         :param archive: it is an archive, which has no sampling.
         """
         if not self.known:
-            if self.floors:
-                return f'none of its positions is in a region of the map: {self.floors}'
+            if self.outside:
+                return f'none of its positions is in a region of the map: {self.outside}'
             named = f'. Unknown are {self.named(chain.states)}' if self.names else ''
             return ALL_UNKNOWN + named
         if self.unknown > allow_unknown * self.symbols:
             named = f'name no state, such as {self.named(chain.states)}' if self.names else (
-                f'are positions outside all regions{self.floors and f" ({self.floors})"}')
+                f'are positions outside all regions{self.outside and f" ({self.outside})"}')
             advice = 'correct the names (--symbol-map), or ' if self.names else ''
             return (
                 f'{_share(self.unknown, self.symbols)} of the symbols {named}. Nothing was '

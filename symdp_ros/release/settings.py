@@ -15,7 +15,6 @@ import numpy as np
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism_settings import MechanismSettings
-from symdp_ros.core.naming import quoted
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, LogError
 from symdp_ros.ledger.charging import loss_of
@@ -24,6 +23,7 @@ from symdp_ros.logs import Keep, LogFile, read_log, sample, sampled
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
+from symdp_ros.maps.pose_report import far_text, floors_text, never_found_text
 from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.release.archives import file as archive_file
@@ -33,7 +33,6 @@ from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.visit_rule import settled
 
-_SHOWN = 3  # floors
 CHARGES = ('archive', 'route')
 
 
@@ -191,6 +190,12 @@ class ReleaseSettings:
         short = self.privacy_for(1) != self.privacy
         return text + (f' (k = {whose}, if they are fewer)' if short else '')
 
+    @property
+    def pose_text(self) -> str:
+        """Return what to say of states that no pose leads to, from public data; ''."""
+        return '' if self.locator is None else never_found_text(self.locator,
+                                                                self.input.level_field)
+
     def loss(self, law: Law | None = None, length: int | None = None, routes: int = 1) -> Loss:
         """
         Return the privacy loss of a release.
@@ -271,7 +276,8 @@ class ReleaseSettings:
         return Inspection(symbols, unknown, silent, dict(names.most_common(MOST_NAMES)),
                           moves.missing(flat, begins),
                           _named(moves.standing(flat, begins), self.chain),
-                          '' if self.locator is None else _floors(self.locator))
+                          '' if self.locator is None else '; '.join(filter(None, (
+                              floors_text(self.locator), far_text(self.locator)))))
 
     def inspect_archive(self, archive: Any, moves: Moves) -> Inspection:
         """Return what is known of an archive, for its operator alone; `moves`: of the chain."""
@@ -309,20 +315,6 @@ def entries_of(log: LogFile, read: InputSettings, locator: Locator | None,
         where=read.where, stamp_key=read.stamp_key, symbol_key=read.symbol_key, naming=naming,
         locator=locator, level_field=read.level_field, map_frame=read.map_frame,
         refuse_frames=read.refuse_frames, stamp_unit=read.stamp_unit)
-
-
-def _floors(locator: Locator) -> str:
-    """Return which floors positions are on that the map does not have, and those that it has."""
-    found = sorted(locator.unknown_levels.items(), key=lambda item: (-item[1], item[0]))
-    if not found:
-        return ''
-    shown = ', '.join(f'{quoted(name)} ({counted(count, "position")})'
-                      for name, count in found[:_SHOWN])
-    more = f' and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''
-    known = ', '.join(map(quoted, locator.levels[:_SHOWN]))
-    return (f'they are on floors that the map does not have: {shown}{more}; it has '
-            f'{known or "none by name"}{" and more" if len(locator.levels) > _SHOWN else ""} '
-            '(--level-field, --level)')
 
 
 def _named(counts: Iterable[int], chain: Chain) -> dict[str, int]:

@@ -1,17 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp release` and `symdp learn` of recorded poses, and of messages that `--where` selects."""
+from pathlib import Path
+
 from in_process import run_symdp
 import numpy as np
 import pytest
 from recordings import fleets, own_types, record, stamped
 from rosbags.typesys import get_typestore, Stores
+from shared_data import shared_case
 from symdp_ros import read_chain
 from symdp_ros.logs import read_log
 
 REGIONS = ('initial_state: a\nregions:\n  a: [[0, 0], [4, 0], [4, 4], [0, 4]]\n'
            '  b: [[4, 0], [8, 0], [8, 4], [4, 4]]\n  c: [[8, 0], [12, 0], [12, 4], [8, 4]]\n')
 MAP = 'initial_state: a\ntransitions: {a: [a, b], b: [a, b, c], c: [b, c]}\n'
+ROOT = Path(__file__).resolve().parents[2]
 XS = (1, 3, 5, 3.5, 5, 9, 9)
 
 
@@ -152,3 +156,50 @@ def test_a_floor_that_the_map_does_not_name(tmp_path, level, more, why):
     assert run.returncode == (0 if why is None else 1), run.stderr
     assert (why or '') in run.stderr
     assert ('floors' in run.stderr) == (why is not None)
+
+
+GRID = 'config/depot.geojson'  # 12 m by 8 m or so
+
+
+@pytest.mark.parametrize('offset, refused', [(0.0, False), (38_000.0, True), (-2_000.0, True)])
+def test_poses_in_other_coordinates_than_the_map(tmp_path, offset, refused):
+    """They lie in no region; a dry run says how far away they are, and refuses them."""
+    store = get_typestore(Stores.LATEST)
+    record(tmp_path / 'log', 'mcap', stamped(
+        store, *((offset + x, 1.0, 'map') for x in (1, 2, 3))), 'geometry_msgs/msg/PoseStamped',
+        topic='/pose', store=store)
+    arguments = ('log', '--map', ROOT / GRID, '--initial-state', '0', '--self-loops', '--input',
+                 'pose', '--epsilon=1', '--adjacency=1', '-o', 'out')
+    for more in (('--dry-run',), ()):
+        run = run_symdp('release', *arguments, *more, cwd=tmp_path, COLUMNS='400')
+        told = run.stdout + run.stderr
+        assert run.returncode == refused, told
+        assert ('3 of 3 positions (100%) lie farther from the map than it is large' in told) \
+            == refused
+        assert ('half of them within' in told) == bool(more)
+    assert (tmp_path / 'out').exists() and any((tmp_path / 'out').glob('[!.]*')) != refused
+
+
+def test_the_case_of_poses_far_from_their_map(tmp_path):
+    log = shared_case('09-poses-far-from-map', 'pose_far')
+    run = run_symdp('release', log, '--topic', '/pose', '--input', 'pose', '--sampling', 'period',
+                    '--map', shared_case('grid.geojson'), '--self-loops', '--initial-state', '0',
+                    '--adjacency', '1', '--epsilon', '1', '-o', 'o', '--ledger', 'l', '--subject',
+                    'r', '--dry-run', cwd=tmp_path, COLUMNS='400')
+    assert run.returncode == 1 and 'refused' in run.stderr
+    assert 'lie farther from the map than it is large (8.49 m)' in run.stderr
+    assert 'half of them within 38,414 m of the nearest region' in run.stderr
+
+
+@pytest.mark.parametrize('log, building, told', [
+    ('empty', 'one', None), ('empty', 'two', "does not have: '' ("),
+    ('other', 'one', "does not have: 'B1' ("), ('other', 'two', "does not have: 'B1' (")])
+def test_the_case_of_floors_that_the_map_does_not_name(tmp_path, log, building, told):
+    case, place = '28-floor-name-unknown', 'robots[name=tb1].location'
+    run = run_symdp('release', shared_case(case, log), '--map',
+                    shared_case(case, f'{building}.building.yaml'), '--initial-state', 'dock',
+                    '--self-loops', '--topic', 'fleet_states', '--input', 'pose', '--field', place,
+                    '--level-field', f'{place}.level_name', '--epsilon=1', '--adjacency=1', '-o',
+                    'out', '--dry-run', cwd=tmp_path, COLUMNS='400')
+    assert run.returncode == (0 if told is None else 1), run.stderr
+    assert (told or 'half of them within') in run.stderr

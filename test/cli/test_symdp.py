@@ -10,7 +10,7 @@ import time
 
 from in_process import report, ROOT, run_symdp as symdp
 import pytest
-from shared_data import shared
+from shared_data import shared, shared_case
 from symdp_ros.ros.process import own_network
 
 
@@ -84,6 +84,24 @@ def test_damaged_maps(tmp_path, content, text):
     assert run.returncode == 1
     assert text in run.stderr and 'damaged.geojson' in run.stderr
     assert 'Traceback' not in run.stderr
+
+
+def test_check_names_states_at_one_position(tmp_path):
+    def building(x):
+        return ('name: plant\ncoordinate_system: cartesian_meters\nlifts: {}\nlevels:\n'
+                '  L1: {vertices: [[0, 0, 0, dock], [9, 0, 0, hall], [%s, 0, 0, start]], '
+                'lanes: [[0, 1, {bidirectional: [4, true]}], [1, 2, {bidirectional: '
+                '[4, true]}]]}\n' % x)
+
+    file = tmp_path / 'plant.building.yaml'
+    file.write_text(building(0))
+    lines = report(symdp('check', file))
+    assert lines['same position'] == (
+        '1 place, where a pose (input: pose) leads to another one: start (at dock)')
+    file.write_text(building(0.01))
+    assert 'same position' not in report(symdp('check', file))
+    lines = report(symdp('check', shared_case('32-two-states-one-place', 'dup.geojson')))
+    assert lines['same position'].endswith('1 (at 0)')
 
 
 def test_a_byte_order_mark_does_no_harm(tmp_path):

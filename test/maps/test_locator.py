@@ -10,6 +10,7 @@ import pytest
 from refusals import refused
 import shapely
 from symdp_ros import ConfigurationError
+from symdp_ros.maps.pose_report import never_found_text
 from symdp_ros.maps.positions import FARTHEST, Locator, Place, place_of_polygon, places_of_nodes
 
 ODD = (nan, inf, -inf, 1e300, -1e300, 1e9, -1e9, FARTHEST * 1.001, 5e-324, -0.0, 1.8e308, 0)
@@ -248,3 +249,69 @@ def test_a_floor_without_a_name():
     assert len(two.unknown_levels) == 100
     two.reset()
     assert two.unknown_levels == {} and two.locate(0.0, 0.0, 'L1') == 'a'
+
+
+def test_no_region_lies_farther_away_than_the_map_is_large():
+    """Nor where max_distance is not set: such positions are those of another place."""
+    places = places_of_nodes({'a': (0, 0), 'b': (3, 4)})
+    locator = Locator(places, hysteresis=1.0)
+    assert locator.size == 5.0
+    assert locator.locate(-5, 0) == 'a' and locator.locate(-5.9, 0) == 'a'
+    assert locator.locate(-6.1, 0) is None and locator.locate(-5.1, 0) is None
+    assert locator.locate(38_000.0, 0.0) is None
+    assert Locator(places, max_distance=50_000.0).locate(38_000.0, 0.0) == 'b'
+    one = Locator(places_of_nodes({'a': (1, 1)}))  # nothing to compare with
+    assert one.size == 0.0 and one.locate(38_000.0, 0.0) == 'a' and not one.far
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_positions_far_from_the_map_are_counted(kind):
+    locator = Locator(KINDS[kind])
+    for at in ((0.5, 0.5), (0.5, 0.5), (-9.0, 0.5), (30.0, 0.5), (4.0, -700.0), (nan, 0.0)):
+        locator.locate(*at)
+    assert (locator.positions, locator.far) == (5, 2)
+    locator.reset()
+    assert (locator.positions, locator.far) == (0, 0)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+@given(st.lists(st.tuples(st.integers(-40, 40), st.integers(-40, 40),
+                          st.sampled_from(['L1', 'L2', 'B1', None])), max_size=20))
+def test_distances_of_positions_that_were_kept(kind, positions):
+    places = {name: Place(at.x, at.y, at.variance, level, at.corners) for (name, at), level in zip(
+        KINDS[kind].items(), ['L1', 'L2', 'L1', None] * 16, strict=True)}
+    locator = Locator(places)
+    locator.kept = []
+    for at in positions:
+        locator.locate(*at)
+    expected = [min(distance(place, x, y) for place in places.values() if level is None
+                    or place.level in (None, level)) for x, y, level in positions]
+    assert np.allclose(locator.distances(), expected)
+    locator.reset()
+    assert len(locator.distances()) == 0
+
+
+def test_of_states_at_one_position_the_first_is_found():
+    at = {'b': (2, 2), 'a': (2, 2), 'c': (8, 8), 'd': (2, 2), 'e': (8, 8)}
+    locator = Locator(places_of_nodes(at, {'d': 'L2', 'b': 'L1', 'a': 'L1', 'c': 'L1'}))
+    assert locator.never_found(False) == {'a': 'b', 'd': 'b', 'e': 'c'}
+    # e is on every floor, and found on L2.
+    assert locator.never_found(True) == {'a': 'b'}
+    assert locator.locate(2.1, 1.9, 'L2') == 'd' and locator.locate(8, 8, 'L2') == 'e'
+    for x, y in ((2.1, 1.9), (2.0, 2.0), (8.0, 7.0)):
+        locator.reset()
+        assert locator.locate(x, y) in 'bc' and locator.locate(x, y, 'L1') in 'bc'
+    assert Locator(squares(2)).never_found(False) == {}
+
+
+def test_states_that_no_pose_leads_to_are_told():
+    """And that floors are not told apart, where that is why."""
+    at = {'hall': (2, 2), 'roof': (2, 2), 'dock': (8, 8)}
+    floors = {'hall': 'L1', 'roof': 'L2', 'dock': 'L1'}
+    locator = Locator(places_of_nodes(at, floors))
+    assert never_found_text(locator, 'location.level_name') == ''
+    told = never_found_text(locator, '')
+    assert 'no pose leads to 1 state of the map' in told and "'hall' in place of 'roof'" in told
+    assert 'set level_field' in told
+    told = never_found_text(Locator(places_of_nodes(at)), '')
+    assert "'hall' in place of 'roof'" in told and 'level_field' not in told

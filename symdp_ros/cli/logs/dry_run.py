@@ -23,6 +23,7 @@ from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.units import as_text
 from symdp_ros.logs import KeptTopics, LogFile, LogState, SkippedLog
+from symdp_ros.maps.pose_report import distances_text
 from symdp_ros.release.archives.archive import ArchiveSource
 from symdp_ros.release.inspection import Inspection, Moves
 from symdp_ros.release.mechanisms import Mechanisms
@@ -72,6 +73,8 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
         account = _account(opened, charging.subject, NamedBudget.of(
             charging.subject_budget, charging.accounting, charging.delta))
         before, moves, mechanisms = account.counted, Moves.of(settings.chain), Mechanisms(settings)
+        if settings.locator is not None:
+            settings.locator.kept = []
         # 'auto' takes seconds to choose, and what it takes changes no sum of ε.
         is_free = account.delta is None and len(settings.mechanism.available()) > 1
         priced = None if is_free else mechanisms
@@ -94,8 +97,10 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
                 notes.append(f'{log.id}: {outcome.place_and_reason}')
             elif found is not None and found.names:
                 notes.append(f'{log.id}: unknown are {found.named(settings.chain.states)}')
-            elif found is not None and found.floors:
-                notes.append(f'{log.id}: unknown are positions: {found.floors}')
+            elif found is not None and found.outside:
+                notes.append(f'{log.id}: its positions: {found.outside}')
+            if settings.locator is not None and (away := distances_text(settings.locator)):
+                notes.append(f'{log.id}: its positions: {away}')
     for left_out in skipped:
         if left_out.state is not LogState.UNUSABLE:
             table.add_row(left_out.name, *_NO_NUMBERS, 'skipped')

@@ -90,8 +90,8 @@ def run(options) -> int:
         _print_message(sentence)
     settings = ReleaseSettings.of(pruned_graph_of(options), vars(options), archive=archive,
                                   refuse_frames=True)
-    if missing := unreached(settings.chain):
-        _print_message(missing)
+    for sentence in filter(None, (unreached(settings.chain), settings.pose_text)):
+        _print_message(sentence)
     prepare = _archive_release if archive else _logs_release
     logs, skipped, release = prepare(options, settings, output)
     if options.ledger:

@@ -19,8 +19,9 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.maps.regions import polygons_of, read_places, read_regions
 from symdp_ros.options import (ADJACENCY, CHAIN, CHAIN_FILE, CHECKED_EPSILON, CHECKED_TOPIC,
-                               DOMAIN, FIELD, LISTENED, MAP_FIGURE, NO_REGION, PROTECT, REGIONS,
-                               STATES, STAY, SYMBOL_MAP, WHERE, ZONES_FILE)
+                               DOMAIN, FIELD, INPUT, LEVEL_FIELD, LISTENED, MAP_FIGURE, MAP_FRAME,
+                               MAX_DISTANCE, NO_REGION, PROTECT, REGIONS, STATES, STAY,
+                               SYMBOL_MAP, WHERE, ZONES_FILE)
 from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.visit_rule import settled
 
@@ -32,13 +33,15 @@ def add_parser(commands) -> None:
         description='Says what kind of map it is, and prints states, moves, dead ends, '
                     'reachability and period of a map, and how the polygons of a regions file fit '
                     'it. Exit status 1 if the file cannot be used as a chain, the polygons cannot '
-                    'be used with it, or a message of --topic names no state.')
+                    'be used with it, a message of --topic names no state, or most of its poses '
+                    'have no region.')
     add_chain_arguments(parser)
     add_arguments(parser, [STATES, MAP_FIGURE, REGIONS])
     add_arguments(parser.add_argument_group('zones'),
                   [ZONES_FILE, CHECKED_EPSILON, PROTECT, ADJACENCY, STAY])
     add_arguments(parser.add_argument_group('a running robot (needs ROS 2)'),
-                  [CHECKED_TOPIC, LISTENED, FIELD, WHERE, SYMBOL_MAP, NO_REGION, DOMAIN])
+                  [CHECKED_TOPIC, LISTENED, INPUT, FIELD, WHERE, MAX_DISTANCE, LEVEL_FIELD,
+                   MAP_FRAME, SYMBOL_MAP, NO_REGION, DOMAIN])
     parser.set_defaults(run=run)
 
 
@@ -116,7 +119,7 @@ def run(options) -> int:
         return 0
     from symdp_ros.cli.maps.check_topic import compare
 
-    return compare(chain.states, options)
+    return compare(graph, options)
 
 
 def _draw(graph: TransitionGraph, output: str) -> None:
@@ -145,6 +148,8 @@ def _report(graph, measured: Structure, pruning):
     without = len(measured.isolated) + len(measured.dead_ends)
     yield 'map', ', '.join((*map(printable, graph.about), counted(measured.states, 'place'),
                             f'{without or "none"} without a way out'))
+    if hidden := _at_one_place(graph):
+        yield 'same position', hidden
     if graph.unaligned:
         yield 'no poses', printable(graph.unaligned)
     unnamed = getattr(graph, 'unnamed', None)
@@ -214,6 +219,15 @@ def _single_moves(measured: Structure) -> str:
         return 'from no state'
     return (f'from {len(measured.single_move):,} of {counted(measured.states, "state")}, where '
             f'nothing can be hidden: {some_states(measured.single_move)}')
+
+
+def _at_one_place(graph: TransitionGraph) -> str:
+    """Return which states have the position of another one; '' without any."""
+    places = read_places(graph)
+    never = Locator(places).never_found(True) if places else {}
+    return '' if not never else (
+        f'{counted(len(never), "place")}, where a pose (input: pose) leads to another one: '
+        + some_states([f'{state} (at {instead})' for state, instead in never.items()]))
 
 
 def _pruned(graph) -> str:

@@ -3,79 +3,144 @@
 """
 `symdp check MAP --topic TOPIC`: whether the messages of a robot name states of the map.
 
+With `--input pose`: how far its poses lie from the regions of the map.
+
 For the operator's own terminal: it prints what messages name, which is sensitive.
 """
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 from symdp_ros.cli.in_domain import domain_of, needing_ros
 from symdp_ros.core.naming import alike, quoted
-from symdp_ros.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.files.resources import resolve_path
+from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.pose_report import (distances_text, far_text, floors_text, never_found_text,
+                                        share)
+from symdp_ros.maps.regions import read_locator
 from symdp_ros.messages.field_paths import NOT_INPUT, symbol_reader
 from symdp_ros.messages.fields import fields_of, name_of_type
+from symdp_ros.messages.poses import position_reader
 from symdp_ros.messages.symbols import parse_symbol_map, symbol_table
 
-_SHOWN = 8  # unknown names
+_SHOWN = 8  # unknown names, or frames
+
+Row: TypeAlias = tuple[str, str]
 
 
-def compare(states: Iterable[str], options: argparse.Namespace) -> int:
+def compare(graph: TransitionGraph, options: argparse.Namespace) -> int:
     """
-    Listen, and print how many messages name no state; return 1 where any does.
+    Listen, and print what the messages are on this map; return 1 where they do not fit it.
 
-    :raises ConfigurationError: no ROS, no such topic, no message.
+    :raises ConfigurationError: no ROS, no such topic, no message; no regions for poses.
     """
-    with needing_ros():
-        from rclpy.serialization import deserialize_message
-        from symdp_ros.ros.graph.listening import listen
-    table = symbol_table(states, parse_symbol_map(options.symbol_map or ()))
-    seen = Counter[str | None]()  # None: no region is known, such as in an empty list
-    skipped = damaged = 0
-    no_region = {*options.no_region}
-
-    def take(message_type: type) -> Callable[[bytes], None]:
-        read, _ = symbol_reader(fields_of(message_type), name_of_type(message_type), options.field,
-                                options.where or ())
-
-        def count(data: bytes) -> None:
-            nonlocal skipped, damaged
-            try:
-                symbol = read(deserialize_message(data, message_type))
-            except Exception:  # what is raised depends on the middleware
-                damaged += 1
-                return
-            if symbol is NOT_INPUT:
-                skipped += 1
-            else:
-                seen[symbol] += 1
-
-        return count
-
-    type_name = listen(domain_of(options), options.topic, options.seconds, take)
-    known = Counter({symbol: count for symbol, count in seen.items()
-                     if symbol is not None and symbol not in no_region})
-    rows = _report(known, seen.total() - known.total(), skipped, damaged, table,
-                   f'{options.topic} ({type_name})', options.seconds)
+    rows, fits = (_poses if options.input == 'pose' else _names)(graph, options)
     for name, value in rows:
         print(f'{name:<19} {value}')
-    return 1 if damaged or any(symbol not in table for symbol in known) else 0
+    return 0 if fits else 1
 
 
-def _report(known: Counter[str], without: int, skipped: int, damaged: int, table: dict[str, str],
-            topic: str, seconds: float) -> Iterator[tuple[str, str]]:
-    total = known.total() + without + damaged
-    if not total:
-        raise ConfigurationError(
-            f'no message came on {topic} in {seconds:g} s' + (
-                f' that meets the conditions; {skipped} do not' if skipped else '')
-            + ': move the robot, or give more --seconds')
-    yield 'topic', topic
-    yield 'messages', f'{total:,} in {seconds:g} s' + (
-        f', and {skipped:,} that are not input (--where, --field)' if skipped else '')
+def _names(graph: TransitionGraph, options: argparse.Namespace) -> tuple[list[Row], bool]:
+    """Return how many messages name no state, and whether all name one."""
+    table = symbol_table(graph.successors, parse_symbol_map(options.symbol_map or ()))
+    seen = Counter[str | None]()  # None: no region is known, such as in an empty list
+    no_region = {*options.no_region}
+    heard = _Heard(options)
+    for symbol in heard.listen(lambda kind: symbol_reader(
+            fields_of(kind), name_of_type(kind), options.field, options.where or ())[0]):
+        seen[symbol] += 1
+    known = Counter({symbol: count for symbol, count in seen.items()
+                     if symbol is not None and symbol not in no_region})
+    rows = [*heard.rows(seen.total()),
+            *_report(known, seen.total() - known.total(), seen.total() + heard.damaged, table)]
+    return rows, not heard.damaged and all(symbol in table for symbol in known)
+
+
+def _poses(graph: TransitionGraph, options: argparse.Namespace) -> tuple[list[Row], bool]:
+    """Return how far poses lie from their regions, and whether most of them have one."""
+    locator = read_locator(graph, resolve_path(options.regions) if options.regions else None,
+                           max_distance=options.max_distance)
+    locator.kept = []
+    frames = Counter[str]()
+
+    def count_frame(frame: str) -> None:
+        frames[frame] += 1
+
+    heard = _Heard(options)
+    positions = heard.listen(lambda kind: position_reader(
+        fields_of(kind), name_of_type(kind), options.field, where=options.where or (),
+        level_field=options.level_field, map_frame=options.map_frame,
+        on_foreign_frame=count_frame))
+    found = Counter(locator.locate(*at) if at is not None else None for at in positions)
+    total, without = len(positions), found[None]
+    rows = [*heard.rows(total)]
+    if never := never_found_text(locator, options.level_field):
+        rows.append(('never found', never))
+    for frame, count in frames.most_common(_SHOWN):
+        rows.append(('other frame', f'{share(count, total)} are in {printable(repr(frame))}, not '
+                     f'in {options.map_frame!r} (--map-frame): they have no region'))
+    rows.append(('no region', share(without, total) if without else 'none'))
+    rows += [(name, text) for name, text in (
+        ('distances', distances_text(locator)), ('floors', floors_text(locator)),
+        ('far away', far_text(locator))) if text]
+    return rows, not heard.damaged and 2 * without <= total
+
+
+class _Heard:
+    """Messages of the topic that the arguments name."""
+
+    def __init__(self, options: argparse.Namespace):
+        self._options, self.skipped, self.damaged, self._topic = options, 0, 0, options.topic
+
+    def listen(self, reader: Callable[[type], Callable[[Any], Any]]) -> list[Any]:
+        """Return what a reader, made for their type, finds in messages that are input."""
+        with needing_ros():
+            from rclpy.serialization import deserialize_message
+            from symdp_ros.ros.graph.listening import listen
+        options, found = self._options, list[Any]()
+
+        def take(message_type: type) -> Callable[[bytes], None]:
+            read = reader(message_type)
+
+            def count(data: bytes) -> None:
+                try:
+                    value = read(deserialize_message(data, message_type))
+                except Exception:  # what is raised depends on the middleware
+                    self.damaged += 1
+                    return
+                if value is NOT_INPUT:
+                    self.skipped += 1
+                else:
+                    found.append(value)
+
+            return count
+
+        type_name = listen(domain_of(options), options.topic, options.seconds, take)
+        self._topic = f'{options.topic} ({type_name})'
+        return found
+
+    def rows(self, read: int) -> Iterator[Row]:
+        """Yield what came, of which so many were read."""
+        seconds, total = self._options.seconds, read + self.damaged
+        if not total:
+            raise ConfigurationError(
+                f'no message came on {self._topic} in {seconds:g} s' + (
+                    f' that meets the conditions; {self.skipped} do not' if self.skipped else '')
+                + ': move the robot, or give more --seconds')
+        yield 'topic', self._topic
+        yield 'messages', f'{total:,} in {seconds:g} s' + (
+            f', and {self.skipped:,} that are not input (--where, --field)' if self.skipped
+            else '')
+        if self.damaged:
+            yield 'cannot be read', f'{self.damaged:,}'
+
+
+def _report(known: Counter[str], without: int, total: int,
+            table: dict[str, str]) -> Iterator[Row]:
     if without:
         yield 'no region', f'{without:,} (--no-region)'
-    if damaged:
-        yield 'cannot be read', f'{damaged:,}'
     unknown = Counter({symbol: count for symbol, count in known.items() if symbol not in table})
     missing = unknown.total()
     yield 'name no state', f'{missing:,} ({missing / total:.0%})' if missing else 'none'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `privatizer` reports once a second on /diagnostics."""
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Any, TYPE_CHECKING
 
@@ -59,7 +59,7 @@ class LiveDiagnostics:
 
     def __init__(self, node, topic: str | None, kind: str, settings: dict, *,
                  remapped: str, raw: bool, regular: bool, shared: bool = False,
-                 warnings: Callable[[], Sequence[str]] = tuple):
+                 warnings: Callable[[], Iterable[str]] = tuple):
         self._node, self._topic, self._type, self._settings = node, topic, kind, settings
         self._remapped, self._raw, self._regular, self._shared = remapped, raw, regular, shared
         self._more_warnings = warnings

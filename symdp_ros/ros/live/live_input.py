@@ -1,15 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What `privatizer` reads: messages that name a region, messages that hold a pose, or TF."""
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from time import monotonic
 
 from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.maps.pose_report import metres
 from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.field_paths import NOT_INPUT, NotInput
 from symdp_ros.messages.fields import message_class, name_of_type
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.words.sampling_settings import SamplingSettings
+
+MINUTE = 60.0  # seconds
 
 
 class LiveInput:
@@ -26,7 +30,8 @@ class LiveInput:
     :param states: of the chain.
     :param former: what found regions of poses before: the last one counts on. Otherwise
         `hysteresis` would not keep a robot that stands on a border from another region.
-    :param warns: whether it warns where the first pose is in another frame than the map's.
+    :param warns: whether it warns where the first pose is in another frame than the map's, or most
+        poses of the first minute are far from the map (`Locator.far`).
     :raises ConfigurationError: settings do not go together; as the readers.
     """
 
@@ -37,6 +42,9 @@ class LiveInput:
         self.locator = locator
         self._foreign_frame: str | None = None
         self._warns = warns
+        # When the next minute is over; None: the first one with a pose was judged.
+        self._judged_at = monotonic() + MINUTE if warns and locator is not None else None
+        self._far_away = False
         self._map_frame = settings.map_frame
         self.name = settings.topic
         settings.refuse_others('level_field', 'base_frame')
@@ -76,12 +84,29 @@ class LiveInput:
         position = self._transforms.position()
         return None if position is None else self.locator.locate(*position)
 
-    def warnings(self) -> list[str]:
-        """Return what is wrong with the poses: nothing of where they are."""
-        return [] if self._foreign_frame is None else [
-            f'poses on {self.topic} are in the frame {printable(repr(self._foreign_frame))}, not '
-            f'in map_frame {self._map_frame!r}: they are refused, and the region is unknown. '
-            'Publish poses in the frame of the map, or correct map_frame']
+    def warnings(self) -> Iterator[str]:
+        """
+        Yield what is wrong with the poses: that they are not in the coordinates of the map.
+
+        It tells nothing of poses that are no farther from the map than it is large. Minutes begin
+        when this is made, whatever comes in.
+        """
+        if self._judged_at is not None and monotonic() >= self._judged_at:
+            assert self.locator is not None
+            positions, far = self.locator.positions, self.locator.far
+            self._far_away = 2 * far > positions
+            self._judged_at = None if positions else self._judged_at + MINUTE
+        if self._far_away:
+            assert self.locator is not None
+            yield (f'most poses of the first minute, from {self.topic}, lie farther from the map '
+                   f'than it is large ({metres(self.locator.size)}): map and poses seem to be in '
+                   'different coordinates. symdp check MAP --topic TOPIC --input pose shows how '
+                   'far')
+        if self._foreign_frame is not None:
+            yield (f'poses on {self.topic} are in the frame '
+                   f'{printable(repr(self._foreign_frame))}, not in map_frame '
+                   f'{self._map_frame!r}: they are refused, and the region is unknown. '
+                   'Publish poses in the frame of the map, or correct map_frame')
 
     def _read_first(self, data: bytes) -> str | None | NotInput:
         region = self._read(data)

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+What positions say of a map: how far from its regions they lie, and on which floors.
+
+It depends on the positions, and is for their operator alone; `never_found_text` is public.
+"""
+import numpy as np
+from symdp_ros.core.naming import quoted
+from symdp_ros.maps.dead_ends import counted
+from symdp_ros.maps.positions import Locator
+
+_SHOWN = 3  # floors
+
+
+def never_found_text(locator: Locator, level_field: str) -> str:
+    """Return which states no pose leads to, from public data; '' without any."""
+    never = locator.never_found(bool(level_field))
+    if not never:
+        return ''
+    state, instead = next(iter(never.items()))
+    floors = '' if level_field or len(locator.levels) < 2 else (
+        ' Floors are not told apart: set level_field, where messages name them.')
+    return (f'no pose leads to {counted(len(never), "state")} of the map: another state has the '
+            f'same position, and is found instead, such as {quoted(instead)} in place of '
+            f'{quoted(state)}.{floors} symdp check MAP lists them')
+
+
+def floors_text(locator: Locator) -> str:
+    """Return which floors positions are on that the map does not have, and those that it has."""
+    found = sorted(locator.unknown_levels.items(), key=lambda item: (-item[1], item[0]))
+    if not found:
+        return ''
+    shown = ', '.join(f'{quoted(name)} ({counted(count, "position")})'
+                      for name, count in found[:_SHOWN])
+    more = f' and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''
+    known = ', '.join(map(quoted, locator.levels[:_SHOWN]))
+    return (f'they are on floors that the map does not have: {shown}{more}; it has '
+            f'{known or "none by name"}{" and more" if len(locator.levels) > _SHOWN else ""} '
+            '(--level-field, --level)')
+
+
+def far_text(locator: Locator) -> str:
+    """Return how many positions lie farther from the map than it is large; '' where none does."""
+    if not locator.far:
+        return ''
+    return (f'{share(locator.far, locator.positions)} lie farther from the map than it is large '
+            f'({metres(locator.size)}): map and poses seem to be in different coordinates (frame, '
+            'origin or unit)')
+
+
+def distances_text(locator: Locator) -> str:
+    """Return how far `locator.kept` lie from the nearest region; '' where none has a region."""
+    found = locator.distances()
+    found = found[np.isfinite(found)]
+    if not len(found):
+        return ''
+    middle, most = np.quantile(found, (0.5, 0.95)).tolist()
+    return (f'half of them within {metres(middle)} of the nearest region, 95 % within '
+            f'{metres(most)}, all within {metres(float(found.max()))}')
+
+
+def share(part: int, total: int) -> str:
+    """Return a part of a total, as number and per cent."""
+    return f'{part:,} of {counted(total, "position")} ({part / total:.0%})'
+
+
+def metres(distance: float) -> str:
+    """Return a distance, for people to read."""
+    return f'{distance:,.2f} m' if distance < 100 else f'{distance:,.0f} m'
