@@ -344,8 +344,8 @@ def test_values_within_the_radius_are_those_of_the_equation(chain, most, sparse)
     n, table = len(chain), near_pairs(chain)
     first, symbols, _ = table.pairs()
     others, gain = OnlineMechanism(chain, Privacy(2.0), policy='guided').weights()
-    found, work = plan.values(chain, first, symbols, others, gain, chain.models(0.8).mean, 0.9,
-                              1e-9)
+    found, match = plan.values(chain, first, symbols, others, gain, chain.models(0.8).mean, 0.9,
+                               1e-9)
     P, inside = walk(chain), np.zeros((n, n), bool)  # of (s, o)
     inside[symbols, np.repeat(np.arange(n), np.diff(first))] = True
     assert not inside.all() and inside.any(axis=1).all()
@@ -361,9 +361,9 @@ def test_values_within_the_radius_are_those_of_the_equation(chain, most, sparse)
     for o in range(n):
         here = slice(first[o], first[o + 1])
         assert found[here] == pytest.approx(X[symbols[here], o], rel=1e-7)
-    assert work[3] == pytest.approx(X.diagonal(), rel=1e-7) and not work[0].any()
-    work[1:3] = 9.0  # sums of before, whatever they were
-    codes = choose(first, symbols, *chain.csr(), 1e-6, found, work)
+    assert match == pytest.approx(X.diagonal(), rel=1e-7)
+    work = np.array([[0.0], [9.0], [9.0]]) + np.zeros(n)  # sums of before, whatever they were
+    codes = choose(first, symbols, *chain.csr(), 1e-6, found, work, match)
     for o, state in enumerate(chain.states):
         here = slice(first[o], first[o + 1])
         reached = X[np.ix_(symbols[here], [chain.state_index[c] for c in chain.successors(state)])]
