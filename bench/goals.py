@@ -119,4 +119,7 @@ GOALS = {goal.name: goal for goal in (
     Goal('node-loss', _NODE + 'messages lost at 16,000 a second', 'none', 0, unit='messages'),
     Goal('node-start', 'start of `privatizer` to its first private symbol',
          'start of the bare relay to its first message', 1.3),
+    Goal('node-start-processor', 'processor time of the same start, policy auto, 100 states',
+         'that of the relay', 2.0),
+    Goal('node-memory', 'memory of `privatizer` then', 'that of the relay', 1.3),
 )}

@@ -107,15 +107,17 @@ def service(rounds: int = 7,
     return Measured(seconds), lost, sorted(rates)
 
 
-def start(rounds: int = 7) -> Measured:
+def start(rounds: int = 7) -> tuple[Measured, Measured, Measured]:
     """
-    Measure the time from a process's start to its first message.
+    Measure a process from its start to its first message.
 
     Regions are published every 5 ms meanwhile.
+
+    :return: the time, the processor time, and then the memory, in bytes.
     """
     names = ['relay', 'privatizer', 'privatizer, policy auto', 'control']
     topics = {name: f'n{i}' for i, name in enumerate(names)}
-    seconds = {name: [] for name in names}
+    seconds, processor, memory = ({name: [] for name in names} for _ in range(3))
     with _world() as world:
         probe = world.probe(topics.values())
         probe.call('publish_always', _REGIONS[0], _PERIOD)
@@ -126,9 +128,11 @@ def start(rounds: int = 7) -> Measured:
                 time.sleep(random.uniform(0.1, 0.2))
                 probe.ask('first', topics[name])
                 begin = time.monotonic()
-                with world.nodes([name], topics):
+                with world.nodes([name], topics) as nodes:
                     seconds[name].append(probe.answer() - begin)
-    return Measured(seconds)
+                    processor[name].append(nodes[name].processor_time())
+                    memory[name].append(nodes[name].memory())
+    return Measured(seconds), Measured(processor), Measured(memory)
 
 
 def _turned(names, number):
@@ -138,11 +142,22 @@ def _turned(names, number):
     return turned[::-1] if number // len(names) % 2 else turned
 
 
+def _neighbours(number):
+    """Return a place of a grid of 10 × 10, and those next to it."""
+    row, column = divmod(number, 10)
+    return [str(10 * r + c) for r, c in ((row, column), (row - 1, column), (row + 1, column),
+                                         (row, column - 1), (row, column + 1))
+            if 0 <= r < 10 and 0 <= c < 10]
+
+
 class _World:
     """A ROS domain on this machine only, and a folder for what its processes write."""
 
     def __init__(self, directory: Path, log, stack):
         self.directory, self.log, self._stack = directory, log, stack
+        self._grid = directory / 'grid.chain.yaml'  # 100 states; those of `_REGIONS` among them
+        self._grid.write_text('transitions:\n' + ''.join(
+            f"  '{i}': [{', '.join(map(repr, _neighbours(i)))}]\n" for i in range(100)))
         self.environment = {
             **os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
             'ROS_DOMAIN_ID': str(stack.enter_context(FreeDomain()).number),
@@ -162,8 +177,9 @@ class _World:
     def _command(self, name):
         if not name.startswith('privatizer'):
             return [str(_HERE / 'relay.py'), 'events', '--ros-args']
+        chain = self._grid if 'auto' in name else _CHAIN
         command = ['-m', 'symdp_ros.nodes.privatizer', '--ros-args', '-p',
-                   f'chain_file:={_CHAIN}', '-p', f"initial_state:='{_REGIONS[0]}'",
+                   f'chain_file:={chain}', '-p', f"initial_state:='{_REGIONS[0]}'",
                    '-p', 'epsilon:=2.0', '-p', 'adjacency:=1',
                    '-p', f'policy:={"auto" if "auto" in name else "guided"}']
         if 'state file' not in name:
@@ -190,6 +206,12 @@ class _Process:
         """Return the seconds of processor time that all its threads have taken."""
         times = Path(f'/proc/{self._process.pid}/task').glob('*/schedstat')
         return sum(int(file.read_text().split()[0]) for file in times) / 1e9
+
+    def memory(self) -> float:
+        """Return the memory that it has now, in bytes, with what it shares."""
+        text = Path(f'/proc/{self._process.pid}/smaps_rollup').read_text()
+        [line] = [line for line in text.splitlines() if line.startswith('Rss:')]
+        return 1024.0 * int(line.split()[1])
 
     def __enter__(self):
         return self
