@@ -190,7 +190,7 @@ class _World:
 @contextmanager
 def _world():
     with TemporaryDirectory() as directory, ExitStack() as stack:
-        log = stack.enter_context(open(Path(directory, 'log'), 'w'))
+        log = stack.enter_context(open(Path(directory, 'output'), 'w'))
         yield _World(Path(directory), log, stack)
 
 

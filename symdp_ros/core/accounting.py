@@ -24,12 +24,12 @@ Leibler, α → 1: y·(e^y−1)/(e^y+m−1). Else it is h'(v) at the one v > v* 
 between ¼ and v.
 
 *Proof.* For o drawn for one value, f is y, −y or 0, so E[e^{αf}] =
-(e^{αy}+e^{(1−α)y}+m−2) / (e^y+m−1) =
-(2·cosh(y·√v)+c) / (2·cosh(y/2)+c), and D_α/α is its logarithm over α·(α−1) = v−¼.
+(e^{αy}+e^{(1−α)y}+m−2) / (e^y+m−1) = (2·cosh(y·√v)+c) / (2·cosh(y/2)+c), and D_α/α is its logarithm over α·(α−1) = v−¼.
 With t = y·√v, h' = y²·sinh t / (t·(2·cosh t+c)). Its derivative in t has the sign of
-c·(t·cosh t−sinh t) + 2t − sinh 2t = Σ_{i ≥ 1} (2i·c−2·4^i)·t^{2i+1}/(2i+1)!. As i/4^i falls, these coefficients change their
-sign at most once, from + to −, and so does the sum, by Descartes. Where h is concave, the slope
-between ¼ and v falls with v; else it grows until it meets the falling h', and falls from there. ∎
+c·(t·cosh t−sinh t) + 2t − sinh 2t = Σ_{i ≥ 1} (2i·c−2·4^i)·t^{2i+1}/(2i+1)!. As i/4^i falls, these
+coefficients change their sign at most once, from + to −, and so does the sum, by Descartes. Where h
+is concave, the slope between ¼ and v falls with v; else it grows until it meets the falling h', and
+falls from there. ∎
 
 So ρ_2(y) = y·tanh(y/2), as c = 0 gives v* = 0. ρ_m(y) falls with m, since a larger c lowers every
 slope, and grows with y: a response at a smaller y is one at y, mixed with a uniform draw.
@@ -38,9 +38,9 @@ slope, and grows with y: a response at a smaller y is one at y, mixed with a uni
 
 *Proof.* Whatever is y-private for two words is a response on two values, of whose answer the
 output is drawn (Kairouz, Oh & Viswanath 2015, arXiv 1311.0776). For two words with P and P':
-e^y·P−P' and e^y·P'−P are at least 0, and sum up to e^y−1. Over it, they are the two laws of the output; the
-response chooses the first for w with probability e^y/(e^y+1). Drawing from its answer raises no
-D_α, and the response is y-private itself. ∎
+e^y·P−P' and e^y·P'−P are at least 0, and sum up to e^y−1. Over it, they are the two laws of the
+output; the response chooses the first for w with probability e^y/(e^y+1). Drawing from its answer
+raises no D_α, and the response is y-private itself. ∎
 
 With x = ε/k, for words that differ in j symbols (j is not k: ρ never converts linearly):
 
