@@ -24,7 +24,8 @@ Leibler, α → 1: y·(e^y−1)/(e^y+m−1). Else it is h'(v) at the one v > v* 
 between ¼ and v.
 
 *Proof.* For o drawn for one value, f is y, −y or 0, so E[e^{αf}] =
-(e^{αy}+e^{(1−α)y}+m−2) / (e^y+m−1) = (2·cosh(y·√v)+c) / (2·cosh(y/2)+c), and D_α/α is its logarithm over α·(α−1) = v−¼.
+(e^{αy}+e^{(1−α)y}+m−2) / (e^y+m−1) = (2·cosh(y·√v)+c) / (2·cosh(y/2)+c), and D_α/α is its
+logarithm over α·(α−1) = v−¼.
 With t = y·√v, h' = y²·sinh t / (t·(2·cosh t+c)). Its derivative in t has the sign of
 c·(t·cosh t−sinh t) + 2t − sinh 2t = Σ_{i ≥ 1} (2i·c−2·4^i)·t^{2i+1}/(2i+1)!. As i/4^i falls, these
 coefficients change their sign at most once, from + to −, and so does the sum, by Descartes. Where h
