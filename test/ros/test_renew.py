@@ -40,7 +40,8 @@ def names_charged(given):
     """Return the names of the words that were charged; check the ledger."""
     with Ledger(given['ledger_file']) as ledger:
         names = [charge.content for charge in ledger.charges()]
-        assert ledger.problems() == [] and ledger.spent('r1') == len(names) == len(set(names))
+        assert ledger.problems() == [] and len(names) == len(set(names))
+        assert ledger.spent('r1') >= len(names)  # a word may begin meanwhile
     return names
 
 

@@ -31,7 +31,8 @@ def test_a_node_has_left_its_domain_when_its_program_is_about_to_end(world, chai
     program = subprocess.Popen(
         [sys.executable, '-c', 'import sys\nfrom symdp_ros.nodes.privatizer import main\n'
          'status = main()\nprint("returned", flush=True)\nsys.stdin.read()\nsys.exit(status)',
-         '--ros-args', '-p', f'chain_file:={chain_file}', '-p', 'epsilon:=1.0'],
+         '--ros-args', '-p', f'chain_file:={chain_file}', '-p', 'epsilon:=1.0',
+         '-p', 'adjacency:=1'],
         env={**os.environ, 'ROS_DOMAIN_ID': str(world.domain)}, cwd=ROOT, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with program:
