@@ -28,9 +28,9 @@ between ¼ and v.
 logarithm over α·(α−1) = v−¼.
 With t = y·√v, h' = y²·sinh t / (t·(2·cosh t+c)). Its derivative in t has the sign of
 c·(t·cosh t−sinh t) + 2t − sinh 2t = Σ_{i ≥ 1} (2i·c−2·4^i)·t^{2i+1}/(2i+1)!. As i/4^i falls, these
-coefficients change their sign at most once, from + to −, and so does the sum, by Descartes. Where h
-is concave, the slope between ¼ and v falls with v; else it grows until it meets the falling h', and
-falls from there. ∎
+coefficients change their sign at most once, from + to −, and so does the sum, by Descartes. Where
+h is concave, the slope between ¼ and v falls with v; else it grows until it meets the falling h',
+and falls from there. ∎
 
 So ρ_2(y) = y·tanh(y/2), as c = 0 gives v* = 0. ρ_m(y) falls with m, since a larger c lowers every
 slope, and grows with y: a response at a smaller y is one at y, mixed with a uniform draw.
