@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from math import sqrt
-from pathlib import Path
 import sys
 from typing import NamedTuple
 
 import numpy as np
 from studies.compare.areas import area, names, SPARSE
-from studies.compare.section import measure_all, Skipped, table
+from studies.compare.section import measure_all, table, write_page
 from studies.gains import habit
 from symdp_ros.analysis.accuracy import errors_of_robots, patrols, robots
 from symdp_ros.analysis.zoning import propose_zones
@@ -232,15 +231,7 @@ def _listed(numbers: Iterable[float]) -> str:
 
 def main(arguments: list[str]) -> None:
     """Write the page, or print it."""
-    files = [argument for argument in arguments if argument != '--quick']
-    try:
-        text = page(everything('--quick' in arguments))
-    except Skipped as reason:
-        sys.exit(f'skipped: {reason}')
-    if files:
-        Path(files[0]).write_text(text, encoding='utf-8')
-    else:
-        print(text)
+    write_page(lambda quick: page(everything(quick)), arguments)
 
 
 if __name__ == '__main__':

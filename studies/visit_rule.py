@@ -9,12 +9,11 @@ reads the maps of the folder shared/data next to the repository, and says so whe
 """
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 import sys
 from typing import Any
 
 from studies.compare.areas import area, names, SPARSE, TOWN
-from studies.compare.section import measure_all, Skipped, table
+from studies.compare.section import measure_all, table, write_page
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps.reports import adjacency_of
@@ -116,15 +115,7 @@ def _listed(numbers: tuple[float, ...]) -> str:
 
 def main(arguments: list[str]) -> None:
     """Write the page, or print it."""
-    files = [argument for argument in arguments if argument != '--quick']
-    try:
-        text = page('--quick' in arguments)
-    except Skipped as reason:
-        sys.exit(f'skipped: {reason}')
-    if files:
-        Path(files[0]).write_text(text, encoding='utf-8')
-    else:
-        print(text)
+    write_page(page, arguments)
 
 
 if __name__ == '__main__':

@@ -6,6 +6,7 @@ from concurrent.futures import as_completed, ProcessPoolExecutor
 import json
 import multiprocessing
 from pathlib import Path
+import sys
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,6 +21,23 @@ class Skipped(Exception):
 def unfinished(quick: bool) -> Path:
     """Return the folder that keeps what an interrupted run has measured."""
     return ROOT / 'build' / ('compare-quick' if quick else 'compare')
+
+
+def write_page(page: Callable[[bool], str], arguments: list[str]) -> None:
+    """
+    Write a page into the file that the arguments name, or print it.
+
+    :param page: returns it; whether small, for --quick. It may raise `Skipped`.
+    """
+    files = [argument for argument in arguments if argument != '--quick']
+    try:
+        text = page('--quick' in arguments)
+    except Skipped as reason:
+        sys.exit(f'skipped: {reason}')
+    if files:
+        Path(files[0]).write_text(text, encoding='utf-8')
+    else:
+        print(text)
 
 
 def measure_all(name: str, quick: bool, function: Callable[..., Any],

@@ -3,7 +3,6 @@
 """`symdp calibrate FILE --protect SECONDS`: the period for a visit of some length."""
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,9 +60,8 @@ def run(options: argparse.Namespace) -> int:
         done(f'a symbol every {period:g} s')
         return row
 
-    # While others are simulated in compiled loops, the adversary of one row guesses in Python.
-    with progress(len(visits.periods)) as done, ThreadPoolExecutor(2) as pool:
-        rows = dict(zip(visits.periods, pool.map(row_of, visits.periods), strict=True))
+    with progress(len(visits.periods)) as done:
+        rows = {period: row_of(period) for period in visits.periods}
     found = [row for row in rows.values() if row is not None]
     missing = [f'{period:g} s' for period, row in rows.items() if row is None]
     if not found:

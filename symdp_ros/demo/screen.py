@@ -13,7 +13,8 @@ def visibility(domains: str) -> str:
     """Return a line that says who sees the demo's topics."""
     if not is_isolated():
         return f'{domains}, which other programs of this machine see'
-    return (f'{domains}, which no other program sees; to look on: `ROS_DOMAIN_ID=7 symdp demo …`')
+    return (f'{domains}, which no other program sees; to watch it from another program, choose '
+            'one: `ROS_DOMAIN_ID=7 symdp demo …`')
 
 
 def watch(options, console, spin, picture) -> bool:

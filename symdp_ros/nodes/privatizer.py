@@ -100,7 +100,7 @@ def choose_of(values: Mapping[str, Any],
     sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
     taken = choose(chain, privacy, settings)
     mechanism = taken.online(chain, privacy)
-    mechanism.privatize([chain.initial_state] * 2)  # its first draw may have to be compiled
+    mechanism.privatize([chain.initial_state] * 2)  # so that the first one is no slower
     return LiveChoice(taken, sampling, taken.name if len(
         settings.available(privacy.zones)) > 1 else '', mechanism)
 

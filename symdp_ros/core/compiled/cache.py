@@ -29,8 +29,6 @@ class WaitingCache(FunctionCache):
     of the function alone, not at those of the functions that it calls.
     """
 
-    #: Whether to wait: called where a function is not on the disk.
-    waits = staticmethod(lambda: True)
     _locked: BinaryIO | None = None
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -48,7 +46,7 @@ class WaitingCache(FunctionCache):
             self._cache_file._source_stamp = _stamp(self._module)
             self._module = ''
         found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        if found is None and self.waits():
+        if found is None:
             self._lock()
             found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
             if found is not None:

@@ -8,9 +8,8 @@ Where there is no numba (Ubuntu 24.04 has no package of it), or it must not comp
 same arithmetic: all integers have their types in the text, and a float64 of numpy adds as a
 compiled one does.
 """
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-import threading
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,17 +27,12 @@ try:
 except ImportError:
     numba = None
 
-__all__ = ['compiled', 'inlined', 'NotCompiledError', 'numba', 'ONE', 'without_compiling', 'ZERO']
+__all__ = ['compiled', 'numba', 'ONE', 'ZERO']
 Function = TypeVar('Function', bound=Callable[..., Any])
-_here = threading.local()
 
 #: Arguments of compiled functions. For a number in the text, numba compiles them once more.
 ZERO: Any = np.int64(0)
 ONE: Any = np.int64(1)
-
-
-class NotCompiledError(Exception):
-    """A loop is not on the disk, and must not be compiled now; raised and caught within `core`."""
 
 
 def compiled(function: Function) -> Function:
@@ -48,28 +42,8 @@ def compiled(function: Function) -> Function:
     # The error model of NumPy does not look for divisions by 0.
     fast: Function = numba.njit(nogil=True, error_model='numpy')(function)
     with suppress(RuntimeError):
-        fast._cache = cache = WaitingCache(function)  # type: ignore[attr-defined]
-        cache.waits = _may_compile
+        fast._cache = WaitingCache(function)  # type: ignore[attr-defined]
     return fast
-
-
-def inlined(function: Function) -> Function:
-    """Compile as a part of whatever compiled function calls it."""
-    return function if numba is None else numba.njit(inline='always')(function)
-
-
-def _may_compile() -> bool:
-    return not getattr(_here, 'refuse', False)
-
-
-@contextmanager
-def without_compiling() -> Iterator[None]:
-    """Let this thread raise `NotCompiledError` where a function of this package is compiled."""
-    _here.refuse = True
-    try:
-        yield
-    finally:
-        _here.refuse = False
 
 
 def _watch() -> None:
@@ -82,8 +56,6 @@ def _watch() -> None:
         def on_start(self, event: Any) -> None:
             module = event.data['dispatcher'].py_func.__module__ or ''
             if module.startswith('symdp_ros.'):
-                if not _may_compile():
-                    raise NotCompiledError
                 loops_begin(COMPILING)
 
         def on_end(self, event: Any) -> None:

@@ -73,11 +73,6 @@ def publisher_names(infos) -> list[str]:
     return sorted({_node_name(info) for info in infos})
 
 
-def is_unnamed(info) -> bool:
-    """Return whether the node of a publisher has no name, or none yet."""
-    return info.node_name == UNKNOWN
-
-
 def some_names(names: Sequence[str], most: int = 5) -> str:
     """Return names as a message shows them: the first few, and how many others there are."""
     shown = ', '.join(names[:most])
