@@ -320,4 +320,4 @@ def test_memory(epsilon, side):
     finally:
         tracemalloc.stop()
     print(f'{peak / 1e6} MB')
-    assert 10e6 < peak < 100e6
+    assert 3e6 < peak < 100e6

@@ -5,7 +5,7 @@ from collections import Counter
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import pairwise, product
-from math import exp
+from math import exp, inf
 import os
 from random import Random
 
@@ -22,7 +22,7 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, fl
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.core.offline.exponential import Exponential
-from symdp_ros.core.offline.passes import kernels
+from symdp_ros.core.offline.passes import kernels, loops
 from symdp_ros.core.offline.reachable import LoopSizes
 from symdp_ros.core.online import online_batch
 from symdp_ros.core.online import targets
@@ -200,6 +200,7 @@ def test_every_number_of_columns(degree):
 @pytest.mark.parametrize('first, expected', [(2**63, 'second'), (2**63 - 1, 'first')])
 def test_a_point_on_a_boundary_takes_more_bits(first, expected, monkeypatch):
     """Both moves are equally likely: 53 bits do not decide the side of 1/2."""
+    monkeypatch.setattr(loops, '_spent', inf)
     counted = Counted(kernels.draw_together)
     monkeypatch.setattr(kernels, 'draw_together', counted)
     chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
@@ -214,6 +215,7 @@ def test_a_point_on_a_boundary_takes_more_bits(first, expected, monkeypatch):
 @pytest.mark.parametrize('trust', [None, 0.8], ids=['counting', 'chain'])
 def test_points_on_boundaries_in_words_side_by_side(trust, monkeypatch):
     """Every draw of 70 words takes more bits, and is that of the word by itself."""
+    monkeypatch.setattr(loops, '_spent', inf)
     chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
     random, words, raws, expected = Random(3), [], [], []
     law = Exponential(chain, Privacy(2.0), trust)
