@@ -5,7 +5,7 @@ from glob import glob
 from pathlib import Path
 import re
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
 
 NAME = 'symdp_ros'
 VERSION = re.search(r"__version__ = '(.+)'", Path(NAME, '__init__.py').read_text()).group(1)
@@ -28,6 +28,13 @@ LINT = ['ros-ament-flake8>=0.17,<0.20', 'ros-ament-pep257>=0.17,<0.20', 'flake8>
         'flake8-builtins', 'flake8-comprehensions', 'flake8-import-order', 'flake8-quotes',
         'mypy>=1.15,<3', 'pydocstyle>=6.3,<7']
 
+#: The inner loops, in C. Where no compiler is, they are left out, and NumPy does the same. Floats
+#: are added in the order of the text, so that every machine draws the same words from the same bits.
+LOOPS = [Extension(f'{NAME}.core.{module}', [f'{NAME}/core/{module.replace(".", "/")}.c'],
+                   include_dirs=[f'{NAME}/core'], depends=[f'{NAME}/core/arrays.h'],
+                   extra_compile_args=['-std=c11', '-O3', '-fno-fast-math', '-ffp-contract=off'],
+                   optional=True) for module in ('offline.passes._passes',)]
+
 setup(
     name=NAME,
     version=VERSION,
@@ -42,8 +49,9 @@ setup(
     # This makes an editable installation work in the folder that holds the clone, too: with the
     # folder `symdp_ros` there, Python would else take the clone itself for the package.
     package_dir={'': '.'},
-    package_data={NAME: ['py.typed', 'figures/*.html']},
+    package_data={NAME: ['py.typed', '**/*.pyi', 'figures/*.html']},
     packages=find_packages(include=[NAME, f'{NAME}.*']),
+    ext_modules=LOOPS,
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
@@ -81,7 +89,7 @@ setup(
                  # The page of `symdp explore`, in a Chromium that comes from the system.
                  'selenium>=4.10,<5', *BAGS, *DASK, *GEO, *LINT],
     },
-    zip_safe=True,
+    zip_safe=False,
     entry_points={
         'console_scripts': [
             f'privatizer = {NAME}.nodes.program:privatizer',
