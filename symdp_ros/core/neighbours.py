@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Sums, and the largest, over the neighbours of each state, for many columns at once."""
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts, Weights
+from symdp_ros.core.loops import loops
 
 _NARROW = 4          # neighbours, up to which states are worked on together
 _AT_ONCE = 1 << 15   # numbers, up to which all neighbours are gathered in one go
@@ -53,9 +55,18 @@ class Neighbours:
 
     def __init__(self, offsets: Ints, targets: ShortInts | Ints,
                  weights: Floats | Weights | None = None):
-        degrees = np.diff(offsets)
-        self.states = len(degrees)
-        self._parts: list[_Some] = []
+        self.states = len(offsets) - 1
+        self._offsets, self._targets, self._weights = offsets, targets, weights
+        if loops is not None:
+            some = () if weights is None else weights.astype(np.float64)
+            #: as `core.loops` takes them
+            self.edges = edges_of(offsets, targets, some, int(weights is not None))
+
+    @cached_property
+    def _parts(self) -> list[_Some]:
+        """Return the states by how many neighbours they have, fewest first."""
+        offsets, targets, weights = self._offsets, self._targets, self._weights
+        degrees, parts = np.diff(offsets), list[_Some]()
         low, most = -1, int(degrees.max(initial=0))
         high = _NARROW
         while low < most:
@@ -69,10 +80,15 @@ class Neighbours:
             some = np.zeros(edge.shape) if weights is None else weights[edge].astype(np.float64)
             to = targets[edge].astype(np.intp) if len(targets) else 0
             table = np.where(there, to, self.states)
-            self._parts.append(_Some(
+            parts.append(_Some(
                 rows, table, np.where(there, table, table[:1]),
                 None if weights is None else np.where(there, some, 0.0)[:, :, None]))
-        self._order = np.argsort(np.concatenate([part.rows for part in self._parts]))
+        return parts
+
+    @cached_property
+    def _order(self) -> Ints:
+        found: Ints = np.argsort(np.concatenate([part.rows for part in self._parts]))
+        return found
 
     @classmethod
     def before(cls, offsets: Ints, targets: ShortInts | Ints,
@@ -87,6 +103,9 @@ class Neighbours:
     @property
     def nbytes(self) -> int:
         """Return the memory of the tables in bytes."""
+        if loops is not None:
+            size: int = self.edges.nbytes
+            return size
         return sum(part.table.nbytes + (0 if part.weights is None else part.weights.nbytes)
                    for part in self._parts)
 
@@ -97,6 +116,10 @@ class Neighbours:
         :param values: shape (models, states + 1, columns); the last state is 0.
         :param out: shape (models, states, columns); none of `values`.
         """
+        if loops is not None and values.flags.c_contiguous and out.flags.c_contiguous:
+            models, height, columns = values.shape
+            loops.add(self.edges, values, out, models, height, self.states, columns)
+            return
         if len(self._parts) == 1:
             self._add_some(self._parts[0], values, out, room)
             return
@@ -133,9 +156,13 @@ class Neighbours:
 
     def sums(self, values: Floats) -> Floats:
         """Return what `add` finds of values of shape (states, columns): the same shape."""
+        found = np.empty(values.shape)
+        if loops is not None:
+            loops.add(self.edges, np.ascontiguousarray(values, np.float64), found, 1, *values.shape[:1],
+                      *values.shape)
+            return found
         padded = np.zeros((1, self.states + 1, values.shape[1]))
         padded[0, :-1] = values
-        found = np.empty(values.shape)
         self.add(padded, found[None], Room())
         return found
 
@@ -147,6 +174,10 @@ class Neighbours:
         :return: the same shape.
         """
         found = np.empty(values.shape)
+        if loops is not None:
+            loops.largest(self.edges, np.ascontiguousarray(values, np.float64), found, None, 0.0,
+                          *values.shape)
+            return found
         for part in self._parts:
             if part.table.size * values.shape[1] <= _AT_ONCE:
                 some: Floats = np.maximum.reduce(values.take(part.closed, axis=0), axis=0)
@@ -168,9 +199,25 @@ class Neighbours:
             (states, columns).
         """
         found, places = np.empty(values.shape), np.empty(values.shape, np.int64)
+        if loops is not None:
+            loops.largest(self.edges, np.ascontiguousarray(values, np.float64), found, places, margin,
+                          *values.shape)
+            return found, places
         for part in self._parts:
             every = values[part.closed]
             place = (every >= every.max(axis=0) - margin).argmax(axis=0)
             places[part.rows] = place
             found[part.rows] = np.take_along_axis(every, place[None], 0)[0]
         return found, places
+
+
+def edges_of(offsets: Ints, targets: ShortInts | Ints, weights: Any, models: int) -> Any:
+    """
+    Return edges by row as `core.loops` takes them.
+
+    :param weights: shape (models, edges).
+    """
+    states = len(offsets) - 1
+    return loops.Edges(
+        np.ascontiguousarray(offsets, np.int64), np.ascontiguousarray(targets, np.int32),
+        np.ascontiguousarray(weights, np.float64), states, len(targets), states, models)

@@ -54,6 +54,10 @@ def choose(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool
         whole, count = f.sum(axis=1, keepdims=True), within.sum(axis=1, keepdims=True)
         nothing = whole <= _NOTHING
         f = np.where(nothing & within, 1 / count, f / np.where(nothing, 1.0, whole))
+    found = tables.X.choose(f, within, previous, tables.successors, tables.shares, at_once,
+                            tables.most)
+    if found is not None:
+        return _spread_all(tables, Cells(*found))
     known = np.where(f > _LEAST, f, 0.0)
     founders, counts, due = _candidates(tables, f, previous, at_once, within)
     near = _near(tables, founders, counts)
@@ -72,11 +76,8 @@ def choose(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool
     value[(tried[:, None] > counts) & (np.arange(len(tried)) < CELLS)[:, None]] = -1.0
     chosen = (value >= value.max(axis=0) - _TIE).argmax(axis=0)
     words = np.arange(len(counts))
-    codes = cells[chosen, words]
-    if tables.X.has_zeros:
-        for word in np.flatnonzero(~codes.all(axis=1)):
-            _spread(tables, codes[word])
-    return Cells(sizes[chosen, words], founders, np.ascontiguousarray(codes.T))
+    codes = np.ascontiguousarray(cells[chosen, words].T, np.uint16)
+    return _spread_all(tables, Cells(sizes[chosen, words], founders, codes))
 
 
 def _candidates(tables: AdaptiveTables, f: Floats, previous: Ints, at_once: bool,
@@ -209,6 +210,14 @@ def _by_cell(cells: Numbers, weighed: Floats, width: int) -> Floats:
     found: Any = np.bincount(index.ravel(), each.ravel(), size)
     by_cell: Floats = found.reshape(tried, words, count, width)
     return by_cell
+
+
+def _spread_all(tables: AdaptiveTables, cells: Cells) -> Cells:
+    """Let each state have a cell, where moves lead to it from one."""
+    if tables.X.has_zeros:
+        for word in np.flatnonzero(~cells.codes.all(axis=0)):
+            _spread(tables, cells.codes[:, word])
+    return cells
 
 
 def _spread(tables: AdaptiveTables, codes: Numbers) -> None:

@@ -9,9 +9,9 @@ from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.words import Words
 from symdp_ros.core.word_arrays import WordBits
 
-_NUMBERS = 1 << 15    # of f of the words that are in step: they stay near the processor
+_NUMBERS = 1 << 17    # of f of the words that are in step: they stay near the processor
 _BYTES = 1 << 28      # of what is kept of whole words that are in step
-_MOST = 64            # words in step
+_MOST = 256           # words in step
 
 
 class Drawn(NamedTuple):

@@ -9,8 +9,9 @@ neighbours are then one for all such models.
 """
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts
+from symdp_ros.core.loops import loops
 from symdp_ros.core.models import Models
-from symdp_ros.core.neighbours import Neighbours, Room
+from symdp_ros.core.neighbours import edges_of, Neighbours, Room
 
 
 class Moves:
@@ -38,6 +39,17 @@ class Moves:
         self._own = int(np.flatnonzero(own.any(axis=1)).max(initial=-1)) + 1
         # Back, all is times `keep` at once.
         self._kept = self.keep * self._stay, self.keep * self._leave
+        self._models = models
+        self._edges = None
+        if loops is not None:
+            order = np.argsort(targets, kind='stable')
+            named = weights[:self._own]
+            into = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=self.states))])
+            #: that lead to each state, and from each state
+            self._edges = (edges_of(into, sources[order], named[:, order], self._own),
+                           edges_of(offsets, targets, self.keep * named, self._own))
+            self.nbytes = sum(edges.nbytes for edges in self._edges)
+            return
         self._to = [_neighbours(sources, targets, self.states, self.keep * row)
                     for row in weights[:self._own]]
         self._from = [_neighbours(targets, sources, self.states, row)
@@ -47,24 +59,33 @@ class Moves:
             self._from.append(_neighbours(targets, sources, self.states, None, ~stays))
         self.nbytes = sum(table.nbytes for table in (*self._to, *self._from))
 
-    def forward(self, joint: Floats, factor: Floats, chances: Floats, room: Room,
-                after: Floats) -> None:
+    def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
+                summed: Floats, room: Room) -> None:
         """
-        Put what f becomes by the switch and a move into `after`.
+        Put what f becomes by a signal, the switch and a move into `after`, its Σ_m into `summed`.
 
-        :param joint: f: shape (models, states, words).
-        :param factor: the likelihood of what was seen, for each state, over its probability:
-            shape (states, words), or (words,).
-        :param chances: Σ_m of f times that: shape (states, words).
+        :param joint: f: shape (models, states, words); `after` may be the same.
+        :param belief: Σ_m of f: shape (states, words); `summed` may be the same.
+        :param likelihood: of the signal, for each state: shape (states, words); None: there is
+            none.
         """
+        if self._edges is not None:
+            loops.predict(self._edges[0], joint, belief, likelihood, after, summed, self.keep,
+                          self._switch, self._own, self._stay, self._leave, *joint.shape)
+            return
+        chances = belief if likelihood is None else belief * likelihood
+        factor = 1.0 / total(chances)
+        chances = chances * factor
         shape = self.models, self.states + 1, joint.shape[2]
         mixed = room.zeros('mixed', shape)[:, :-1]
-        np.multiply(joint, self.keep * factor, out=mixed)
+        np.multiply(joint, self.keep * (factor if likelihood is None else likelihood * factor),
+                    out=mixed)
         if self._switch is not None:
             drawn = room('models', joint.shape)
             np.multiply(self._switch, chances, out=drawn)
             np.add(mixed, drawn, out=mixed)
         self._move(shape, room, after)
+        np.add.reduce(after, axis=0, out=summed)
 
     def _move(self, shape: tuple[int, ...], room: Room, after: Floats) -> None:
         """Move what `room` has under the name 'mixed' into `after`."""
@@ -87,6 +108,13 @@ class Moves:
         :param factor: the likelihood of what is seen then, times any number: (states, words) or
             (words,).
         """
+        if self._edges is not None:
+            by = None if isinstance(factor, float) else np.ascontiguousarray(factor)
+            by_state, by_word = (by, None) if by is not None and by.ndim == 2 else (None, by)
+            assert by is not None or factor == 1.0
+            loops.backward(self._edges[1], after, by_state, by_word, self._more, self._own,
+                           *self._kept, self.models, self.states, after.shape[2])
+            return
         own, later = self._own, after[:, :-1]
         here = room('here', later.shape)
         for m in range(own):
@@ -106,11 +134,17 @@ class Moves:
 
     def begin(self, state: int) -> Floats:
         """Return f of the first symbol of a word that begins at a state: (models, states, 1)."""
-        shape, room = (self.models, self.states + 1, 1), Room()
-        room.zeros('mixed', shape)[:, state, 0] = self.prior
-        after = np.empty((self.models, self.states, 1))
-        self._move(shape, room, after)
-        return after
+        found, models = np.zeros((self.models, self.states, 1)), self._models
+        edges = slice(models.offsets[state], models.offsets[state + 1])
+        found[:, models.targets[edges], 0] = (
+            self.prior[:, None] * models.weights[:, edges].astype(np.float64))
+        return found
+
+
+def total(values: Floats) -> Floats:
+    """Return Σ_s: (states, words) → (words,). However many words there are, it is the same."""
+    found: Floats = np.add.reduce(np.ascontiguousarray(values.T), axis=1)
+    return found
 
 
 def _neighbours(rows: Ints | ShortInts, targets: Ints | ShortInts, states: int,

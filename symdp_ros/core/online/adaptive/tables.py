@@ -6,8 +6,10 @@ from math import exp
 from typing import NamedTuple
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits, Weights
+from symdp_ros.core.annotations import (Booleans, Floats, Ints, Numbers, RandomBits, ShortInts,
+                                        Weights)
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.loops import loops
 from symdp_ros.core.neighbours import Neighbours
 from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.adaptive.moves import Moves
@@ -82,12 +84,51 @@ class Matches:
             assert reached is not None
             return self._expected_of_pairs(likely, reached)
         found = np.empty(likely.shape)
+        if loops is not None:
+            loops.expected(self._columns, self._columns.dtype == np.float64, likely, found,
+                           *likely.shape)
+            return found
         for word, chances in enumerate(likely.T):
             some = chances.nonzero()[0]
             rows = self._columns.take(some, axis=0)
             # Not a product of BLAS: its order is its own.
             found[:, word] = np.einsum('s,so->o', chances[some].astype(rows.dtype), rows)
         return found
+
+    def expected_next(self, successors: ShortInts, previous: Ints, likely: Floats) -> Floats:
+        """
+        Return the same for the successors of a state in each word; 0 for others.
+
+        :param successors: shape (states, most), −1 after the last.
+        :param previous: shape (words,).
+        """
+        found = np.zeros(likely.shape)
+        if loops is not None and self._rows is not None:
+            loops.expected_next(self._rows, successors, previous, likely, found, *likely.shape,
+                                successors.shape[1])
+            return found
+        able = successors[previous]
+        values = (self.of(np.maximum(able, 0)) * likely.T[:, None]).sum(axis=2)
+        words, places = np.nonzero(able >= 0)
+        found[able[words, places], words] = values[words, places]
+        return found
+
+    def choose(self, f: Floats, inside: Booleans | None, previous: Ints, successors: ShortInts,
+               shares: 'Shares', at_once: bool, most: int) -> tuple[Ints, Ints, Numbers] | None:
+        """
+        Return what `cells.choose` does, compiled; None: NumPy must do it.
+
+        :param f, inside: shape (words, states).
+        """
+        if loops is None or self._rows is None:
+            return None
+        words, states = f.shape
+        founders, sizes = np.empty((most, words), np.int64), np.empty(words, np.int64)
+        codes = np.empty((states, words), np.uint16)
+        longest = loops.choose(self._rows, f, inside, previous, successors, shares.other.base,
+                               at_once, founders, sizes, codes, states, words,
+                               successors.shape[1], most)
+        return sizes, founders[:longest], codes
 
     def _expected_of_pairs(self, likely: Floats, reached: list[Ints]) -> Floats:
         found = np.zeros(likely.shape)
@@ -168,7 +209,8 @@ class AdaptiveTables:
         #: (states, most successors): those of each state; −1 after them
         self.successors = np.where(
             place < degrees[:, None],
-            self.heads[np.minimum(self.hops[:-1, None] + place, len(self.heads) - 1)], -1)
+            self.heads[np.minimum(self.hops[:-1, None] + place, len(self.heads) - 1)], -1
+        ).astype(np.int32)
         #: ticks from one report to the next, from one signal to the next, and from one row of
         #: what signals told to the next: as signals, with zones as reports
         self.report, self.signal = chain.ticks, chain.ticks * reports

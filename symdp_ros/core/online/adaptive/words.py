@@ -14,6 +14,7 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers
 from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.cells import Cells, choose
+from symdp_ros.core.online.adaptive.moves import total
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 
 SEGMENT = 64  # ticks, at least, of a whole word whose f is kept once
@@ -78,7 +79,8 @@ class Words:
         tables = self.tables
         joint = tables.moves.begin(position)
         for _ in range(tables.report - 1):
-            self._predict(joint, joint.sum(axis=0), None, joint)
+            belief = joint.sum(axis=0)
+            tables.moves.forward(joint, belief, None, joint, belief, self._room)
         self.stand(np.repeat(joint, self.words, axis=2), 0, position)
         if tables.zones is not None:
             start = np.zeros((tables.states, self.words), np.bool_)
@@ -225,8 +227,7 @@ class Words:
             assert joint is not None
             if after is None:
                 after = self._ring[next_] = np.empty_like(joint)
-            self._predict(joint, self._belief, likelihood, after)
-            np.add.reduce(after, axis=0, out=self._belief)
+            tables.moves.forward(joint, self._belief, likelihood, after, self._belief, self._room)
             likelihood = None
         self.count += tables.report
         self._due()
@@ -274,21 +275,11 @@ class Words:
 
     def _begin_again(self, within: Booleans, told: Booleans) -> Booleans:
         """Where f is 0 on all that is possible, make that equally likely; return where it was."""
-        again: Booleans = told & (_total(np.where(within, self._belief, 0.0)) <= _NOTHING)
+        again: Booleans = told & (total(np.where(within, self._belief, 0.0)) <= _NOTHING)
         if again.any():
             _spread_evenly(self.joint, within, again, self.tables.moves.prior)
             np.add.reduce(self.joint, axis=0, out=self._belief)
         return again
-
-    def _predict(self, joint: Floats, belief: Floats, likelihood: Floats | None,
-                 after: Floats) -> None:
-        """Put into `after` (it may be `joint`) what f becomes by a signal, the switch, a move."""
-        chances = belief if likelihood is None else belief * likelihood
-        factor = 1.0 / _total(chances)
-        chances = chances * factor
-        self.tables.moves.forward(
-            joint, factor if likelihood is None else likelihood * factor, chances, self._room,
-            after)
 
     # Reports.
 
@@ -358,7 +349,7 @@ class Words:
                 joined = room('models', joint.shape)
                 np.multiply(joint, after[:, :-1], out=joined)
                 found = np.add.reduce(joined, axis=0)
-                factor = 1.0 / _total(found)
+                factor = 1.0 / total(found)
                 yield tick, found * factor
             if told is not None and told.again.any():
                 after[:, :-1, told.again] = 1.0  # s does not depend on what was before
@@ -392,15 +383,10 @@ class Words:
     def _matches_at_once(self, likely: Floats, previous: Ints) -> Floats:
         """Return the same for the successors of `previous`, or all."""
         tables = self.tables
-        able = tables.successors[previous]
-        if tables.radius is not None or able.shape[1] > _FEW:
+        if tables.radius is not None or tables.successors.shape[1] > _FEW:
             return self._matches_to_come(likely, previous, 1)
-        counts = np.where(likely > _LEAST, likely, 0.0).T
-        found = np.zeros(likely.shape)
-        values = (tables.X.of(np.maximum(able, 0)) * counts[:, None]).sum(axis=2)
-        words, places = np.nonzero(able >= 0)
-        found[able[words, places], words] = values[words, places]
-        return found
+        return tables.X.expected_next(tables.successors, previous,
+                                      np.where(likely > _LEAST, likely, 0.0))
 
     def _best(self, later: Floats, previous: Ints) -> tuple[Ints, Ints]:
         """Return which successor comes first within 10⁻¹² of the largest: its place, and it."""
@@ -456,15 +442,11 @@ class Words:
                 if i + 1 < len(ticks):
                     if i + 1 == len(rows):
                         rows.append(np.empty_like(joint))
-                    self._predict(joint, joint.sum(axis=0), likely[i], rows[i + 1])
+                    belief = joint.sum(axis=0)
+                    self.tables.moves.forward(joint, belief, likely[i], rows[i + 1], belief,
+                                              self._room)
             for i in range(len(ticks) - 1, -1, -1):
                 yield ticks[i], rows[i], self._told_at(ticks[i]), likely[i]
-
-
-def _total(values: Floats) -> Floats:
-    """Return Σ_s: (states, words) → (words,). However many words there are, it is the same."""
-    found: Floats = np.add.reduce(np.ascontiguousarray(values.T), axis=1)
-    return found
 
 
 def _spread_evenly(joint: Floats, within: Booleans, words: Booleans, prior: Floats) -> None:

@@ -1,0 +1,778 @@
+/* SPDX-FileCopyrightText: 2026 The symdp_ros authors
+   SPDX-License-Identifier: Apache-2.0
+
+   The loops of the policy adaptive, and sums over neighbours: what `core.neighbours` and
+   `core.online.adaptive` compute with NumPy where this extension is not built, in the same order
+   of additions. Arrays are contiguous, words in step with one another innermost.
+   Every buffer is checked for its type and size before a loop runs. */
+
+#include "arrays.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef Py_ssize_t Size;
+
+#define INLINE static inline __attribute__((always_inline))
+
+#define CELLS 12     /* as `tables.CELLS`: up to which every number of cells is tried */
+#define LEAST 1e-9   /* as `cells._LEAST` */
+#define TIE 1e-12
+#define INFORMATION 0.1
+
+/* ---- Arrays ---- */
+
+/* Return the numbers of an array that has so many of a type: 'd', 'f', 'q', 'i', 'H' or '?'.
+   NULL: raised. */
+static void *numbers(Arrays *all, PyObject *array, char letter, Size count, int written) {
+    Py_buffer *view = &all->views[all->count];
+    int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0);
+    if (all->count == MOST_ARRAYS || PyObject_GetBuffer(array, view, flags)) return NULL;
+    all->count++;
+    if (letter_of(view) == letter && view->len == count * view->itemsize) return view->buf;
+    PyErr_Format(PyExc_ValueError, "arrays do not fit together: %zd numbers of type %c, not %zd "
+                 "of %c", count, letter, view->len / view->itemsize, letter_of(view));
+    return NULL;
+}
+
+#define TAKE(type, name, array, letter, count, written) \
+    type *name = numbers(&all, array, letter, count, written); \
+    if (name == NULL) goto failed
+
+#define TAKE_IF(type, name, array, letter, count, written) \
+    type *name = NULL; \
+    if ((array) != Py_None && !(name = numbers(&all, array, letter, count, written))) goto failed
+
+/* Whether offsets of `rows` rows ascend from 0 to `edges`, and targets are below `most`. */
+static int are_edges(const int64_t *offsets, Size rows, const int32_t *targets, Size edges,
+                     Size most) {
+    int fine = offsets[0] == 0 && offsets[rows] == edges;
+    for (Size s = 0; s < rows; s++) fine &= offsets[s] <= offsets[s + 1];
+    if (fine) for (Size e = 0; e < edges; e++) fine &= targets[e] >= 0 && targets[e] < most;
+    if (!fine) PyErr_SetString(PyExc_ValueError, "these are no edges of a chain");
+    return fine;
+}
+
+/* ---- Edges: checked once, kept with what they weigh ---- */
+
+typedef struct {
+    PyObject_HEAD
+    Size rows, most, edges, models;
+    int64_t *offsets;
+    int32_t *targets;
+    double *weights;  /* (models, edges) */
+} Edges;
+
+static void edges_free(Edges *self) {
+    free(self->offsets);
+    free(self->targets);
+    free(self->weights);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static void *copy_of(const void *numbers, size_t bytes) {
+    void *found = malloc(bytes ? bytes : 1);
+    if (found) memcpy(found, numbers, bytes);
+    else PyErr_NoMemory();
+    return found;
+}
+
+static PyObject *edges_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+    (void)keywords;
+    Arrays all = {.count = 0};
+    PyObject *offsets_, *targets_, *weights_;
+    Size rows, edges, most, models;
+    if (!PyArg_ParseTuple(args, "OOOnnnn", &offsets_, &targets_, &weights_, &rows, &edges, &most,
+                          &models)) return NULL;
+    Edges *self = NULL;
+    TAKE(int64_t, offsets, offsets_, 'q', rows + 1, 0);
+    TAKE(int32_t, targets, targets_, 'i', edges, 0);
+    TAKE(double, weights, weights_, 'd', models * edges, 0);
+    if (!are_edges(offsets, rows, targets, edges, most)) goto failed;
+    self = (Edges *)type->tp_alloc(type, 0);
+    if (!self) goto failed;
+    self->rows = rows, self->most = most, self->edges = edges, self->models = models;
+    if (!(self->offsets = copy_of(offsets, (rows + 1) * sizeof *offsets))
+        || !(self->targets = copy_of(targets, edges * sizeof *targets))
+        || !(self->weights = copy_of(weights, models * edges * sizeof *weights)))
+        Py_CLEAR(self);
+failed:
+    let_go(&all);
+    return (PyObject *)self;
+}
+
+static PyObject *edges_nbytes(Edges *self, void *unused) {
+    (void)unused;
+    return PyLong_FromSsize_t(8 * (self->rows + 1) + (4 + 8 * self->models) * self->edges);
+}
+
+static PyGetSetDef edges_properties[] = {
+    {"nbytes", (getter)edges_nbytes, NULL, "The memory in bytes.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyTypeObject EdgesType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "symdp_ros.core._loops.Edges",
+    .tp_doc = "Edges(offsets, targets, weights, rows, edges, most, models): by row, checked.",
+    .tp_basicsize = sizeof(Edges),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = edges_new,
+    .tp_dealloc = (destructor)edges_free,
+    .tp_getset = edges_properties,
+};
+
+static int are_of(const Edges *edges, Size rows, Size most, Size models) {
+    if (edges->rows == rows && edges->most <= most && edges->models == models) return 1;
+    PyErr_SetString(PyExc_ValueError, "these edges are of another chain");
+    return 0;
+}
+
+/* ---- Sums over neighbours ---- */
+
+/* out = Σ over the neighbours of one row, one after another; those equal to `but` are left out.
+   `weights` may be NULL. */
+INLINE void
+gather(const Edges *edges, Size row, const double *weights, const double *values, Size words,
+       int64_t but, double *restrict out) {
+    int any = 0;
+    for (int64_t e = edges->offsets[row]; e < edges->offsets[row + 1]; e++) {
+        if (edges->targets[e] == but) continue;
+        const double *there = values + edges->targets[e] * words;
+        double weight = weights ? weights[e] : 1.0;
+        if (!any) for (Size w = 0; w < words; w++) out[w] = there[w] * weight;
+        else for (Size w = 0; w < words; w++) out[w] += there[w] * weight;
+        any = 1;
+    }
+    if (!any) for (Size w = 0; w < words; w++) out[w] = 0.0;
+}
+
+static WIDE void add_all(const Edges *edges, const double *values, double *out, Size models,
+                         Size height, Size rows, Size words) {
+    const double *weights = edges->models ? edges->weights : NULL;
+    for (Size m = 0; m < models; m++)
+        for (Size s = 0; s < rows; s++) {
+            const double *here = values + m * height * words;
+            double *to = out + (m * rows + s) * words;
+            if (words == 1) gather(edges, s, weights, here, 1, -1, to);
+            else gather(edges, s, weights, here, words, -1, to);
+        }
+}
+
+/* add(edges, values, out, models, rows of values, rows, words) */
+static PyObject *add(PyObject *module, PyObject *args) {
+    (void)module;
+    Arrays all = {.count = 0};
+    PyObject *values_, *out_, *found = NULL;
+    Edges *edges;
+    Size models, height, rows, words;
+    if (!PyArg_ParseTuple(args, "O!OOnnnn", &EdgesType, &edges, &values_, &out_, &models, &height,
+                          &rows, &words)) return NULL;
+    if (!are_of(edges, rows, height, edges->models)) return NULL;
+    TAKE(double, values, values_, 'd', models * height * words, 0);
+    TAKE(double, out, out_, 'd', models * rows * words, 1);
+    Py_BEGIN_ALLOW_THREADS
+    add_all(edges, values, out, models, height, rows, words);
+    Py_END_ALLOW_THREADS
+    found = Py_NewRef(Py_None);
+failed:
+    let_go(&all);
+    return found;
+}
+
+static WIDE void largest_all(const Edges *edges, const double *values, double *out, int64_t *places,
+                             double margin, Size rows, Size words) {
+    for (Size s = 0; s < rows; s++) {
+        int64_t begin = edges->offsets[s], end = edges->offsets[s + 1];
+        double *here = out + s * words;
+        for (int64_t e = begin; e < end; e++) {
+            const double *there = values + edges->targets[e] * words;
+            for (Size w = 0; w < words; w++)
+                here[w] = e == begin || there[w] > here[w] ? there[w] : here[w];
+        }
+        if (places) for (Size w = 0; w < words; w++) {
+            double least = here[w] - margin;
+            int64_t e = begin;
+            while (e + 1 < end && !(values[edges->targets[e] * words + w] >= least)) e++;
+            places[s * words + w] = e - begin;
+            here[w] = values[edges->targets[e] * words + w];
+        }
+    }
+}
+
+/* largest(edges, values, out, places or None, margin, rows, words): of each row's neighbours; with
+   places, the first within the margin of it, and which one that is. Each row has a neighbour. */
+static PyObject *largest(PyObject *module, PyObject *args) {
+    (void)module;
+    Arrays all = {.count = 0};
+    PyObject *values_, *out_, *places_, *found = NULL;
+    Edges *edges;
+    double margin;
+    Size rows, words;
+    if (!PyArg_ParseTuple(args, "O!OOOdnn", &EdgesType, &edges, &values_, &out_, &places_, &margin,
+                          &rows, &words)) return NULL;
+    if (!are_of(edges, rows, rows, edges->models)) return NULL;
+    TAKE(double, values, values_, 'd', rows * words, 0);
+    TAKE(double, out, out_, 'd', rows * words, 1);
+    TAKE_IF(int64_t, places, places_, 'q', rows * words, 1);
+    Py_BEGIN_ALLOW_THREADS
+    largest_all(edges, values, out, places, margin, rows, words);
+    Py_END_ALLOW_THREADS
+    found = Py_NewRef(Py_None);
+failed:
+    let_go(&all);
+    return found;
+}
+
+/* ---- What is known of the robot ---- */
+
+/* The sum of numbers in NumPy's order: pairwise, in blocks of 128, eight at a time. */
+static double pairwise(const double *a, Size n) {
+    if (n < 8) {
+        double sum = -0.0;
+        for (Size i = 0; i < n; i++) sum += a[i];
+        return sum;
+    }
+    if (n <= 128) {
+        double r[8];
+        Size i;
+        memcpy(r, a, sizeof r);
+        for (i = 8; i < n - n % 8; i += 8) for (int j = 0; j < 8; j++) r[j] += a[i + j];
+        double sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+        for (; i < n; i++) sum += a[i];
+        return sum;
+    }
+    Size half = n / 2;
+    half -= half % 8;
+    return pairwise(a, half) + pairwise(a + half, n - half);
+}
+
+INLINE void
+predict_all(const Edges *edges, const double *joint, const double *belief,
+            const double *likelihood, double *after, double *sum, double keep,
+            const double *switches, Size own, const double *stay, const double *leave, Size models,
+            Size states, Size words, double *room) {
+    double *chances = room, *factor = chances + states * words, *mixed = factor + states * words;
+    double *moving = mixed + states * words, *column = moving + states * words;
+    for (Size i = 0; i < states * words; i++)
+        chances[i] = likelihood ? belief[i] * likelihood[i] : belief[i];
+    for (Size w = 0; w < words; w++) {
+        for (Size s = 0; s < states; s++) column[s] = chances[s * words + w];
+        double inverse = 1.0 / pairwise(column, states);
+        for (Size s = 0; s < states; s++) {
+            Size i = s * words + w;
+            chances[i] = chances[i] * inverse;
+            factor[i] = keep * (likelihood ? likelihood[i] * inverse : inverse);
+        }
+    }
+    for (Size m = 0; m < models; m++) {
+        const double *f = joint + m * states * words;
+        double *to = after + m * states * words;
+        for (Size i = 0; i < states * words; i++) mixed[i] = f[i] * factor[i];
+        if (switches) {
+            double share = switches[m];
+            for (Size i = 0; i < states * words; i++) mixed[i] = mixed[i] + share * chances[i];
+        }
+        if (m < own) {
+            const double *weights = edges->weights + m * edges->edges;
+            for (Size s = 0; s < states; s++)
+                gather(edges, s, weights, mixed, words, -1, to + s * words);
+            continue;
+        }
+        for (Size s = 0; s < states; s++)
+            for (Size w = 0; w < words; w++)
+                moving[s * words + w] = leave[m * states + s] * mixed[s * words + w];
+        for (Size s = 0; s < states; s++) {
+            double *here = to + s * words, stays = stay[m * states + s];
+            gather(edges, s, NULL, moving, words, s, here);
+            for (Size w = 0; w < words; w++) here[w] = here[w] + stays * mixed[s * words + w];
+        }
+    }
+    memcpy(sum, after, states * words * sizeof *sum);
+    for (Size m = 1; m < models; m++)
+        for (Size i = 0; i < states * words; i++) sum[i] += after[m * states * words + i];
+}
+
+static WIDE void
+predict_words(const Edges *edges, const double *joint, const double *belief,
+              const double *likelihood, double *after, double *sum, double keep,
+              const double *switches, Size own, const double *stay, const double *leave,
+              Size models, Size states, Size words, double *room) {
+    if (words == 1)
+        predict_all(edges, joint, belief, likelihood, after, sum, keep, switches, own, stay, leave,
+                    models, states, 1, room);
+    else
+        predict_all(edges, joint, belief, likelihood, after, sum, keep, switches, own, stay, leave,
+                    models, states, words, room);
+}
+
+/* predict(edges, joint, belief, likelihood or None, after, sum, keep, switch or None, own, stay,
+   leave, models, states, words): `Words._predict`, and Σ_m of it into `sum` (it may be `belief`).
+   `edges` lead to each state, with weights of the first `own` models. */
+static PyObject *predict(PyObject *module, PyObject *args) {
+    (void)module;
+    Arrays all = {.count = 0};
+    PyObject *joint_, *belief_, *likelihood_, *after_, *sum_, *switch_, *stay_, *leave_;
+    PyObject *found = NULL;
+    Edges *edges;
+    double keep, *room = NULL;
+    Size own, models, states, words;
+    if (!PyArg_ParseTuple(args, "O!OOOOOdOnOOnnn", &EdgesType, &edges, &joint_, &belief_,
+                          &likelihood_, &after_, &sum_, &keep, &switch_, &own, &stay_, &leave_,
+                          &models, &states, &words)) return NULL;
+    if (!are_of(edges, states, states, own) || own > models) return NULL;
+    Size each = states * words;
+    TAKE(double, joint, joint_, 'd', models * each, 0);
+    TAKE(double, belief, belief_, 'd', each, 0);
+    TAKE_IF(double, likelihood, likelihood_, 'd', each, 0);
+    TAKE(double, after, after_, 'd', models * each, 1);
+    TAKE(double, sum, sum_, 'd', each, 1);
+    TAKE_IF(double, switches, switch_, 'd', models, 0);
+    TAKE(double, stay, stay_, 'd', models * states, 0);
+    TAKE(double, leave, leave_, 'd', models * states, 0);
+    if (!(room = malloc((4 * each + states) * sizeof *room))) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    predict_words(edges, joint, belief, likelihood, after, sum, keep, switches, own, stay, leave,
+                  models, states, words, room);
+    Py_END_ALLOW_THREADS
+    found = Py_NewRef(Py_None);
+failed:
+    free(room);
+    let_go(&all);
+    return found;
+}
+
+INLINE void
+back_all(const Edges *edges, double *after, const double *factor, const double *by_word,
+         const double *more, Size own, const double *stay, const double *leave, Size models,
+         Size states, Size words, double *here) {
+    Size each = states * words, height = (states + 1) * words;
+    double *total = here + models * each;
+    for (Size m = 0; m < models; m++) {
+        const double *later = after + m * height;
+        for (Size s = 0; s < states; s++) {
+            double *to = here + m * each + s * words;
+            if (m < own) {
+                gather(edges, s, edges->weights + m * edges->edges, later, words, -1, to);
+                continue;
+            }
+            double stays = stay[m * states + s], leaves = leave[m * states + s];
+            gather(edges, s, NULL, later, words, s, to);
+            for (Size w = 0; w < words; w++)
+                to[w] = to[w] * leaves + stays * later[s * words + w];
+        }
+    }
+    if (more) {
+        for (Size i = 0; i < each; i++) total[i] = more[0] * here[i];
+        for (Size m = 1; m < models; m++)
+            for (Size i = 0; i < each; i++) total[i] += more[m] * here[m * each + i];
+        for (Size m = 0; m < models; m++)
+            for (Size i = 0; i < each; i++) here[m * each + i] += total[i];
+    }
+    for (Size m = 0; m < models; m++)
+        for (Size s = 0; s < states; s++)
+            for (Size w = 0; w < words; w++) {
+                Size i = s * words + w;
+                double by = factor ? factor[i] : by_word ? by_word[w] : 1.0;
+                after[m * height + i] = here[m * each + i] * by;
+            }
+}
+
+static WIDE void
+back_words(const Edges *edges, double *after, const double *factor, const double *by_word,
+           const double *more, Size own, const double *stay, const double *leave, Size models,
+           Size states, Size words, double *room) {
+    if (words == 1)
+        back_all(edges, after, factor, by_word, more, own, stay, leave, models, states, 1, room);
+    else
+        back_all(edges, after, factor, by_word, more, own, stay, leave, models, states, words,
+                 room);
+}
+
+/* backward(edges, after, factor (states, words) or None, (words,) or None, more or None, own, stay,
+   leave, models, states, words): `Moves.backward`. `edges` lead from each state. */
+static PyObject *backward(PyObject *module, PyObject *args) {
+    (void)module;
+    Arrays all = {.count = 0};
+    PyObject *after_, *factor_, *by_word_, *more_, *stay_, *leave_, *found = NULL;
+    Edges *edges;
+    double *room = NULL;
+    Size own, models, states, words;
+    if (!PyArg_ParseTuple(args, "O!OOOOnOOnnn", &EdgesType, &edges, &after_, &factor_, &by_word_,
+                          &more_, &own, &stay_, &leave_, &models, &states, &words)) return NULL;
+    if (!are_of(edges, states, states, own) || own > models) return NULL;
+    TAKE(double, after, after_, 'd', models * (states + 1) * words, 1);
+    TAKE_IF(double, factor, factor_, 'd', states * words, 0);
+    TAKE_IF(double, by_word, by_word_, 'd', words, 0);
+    TAKE_IF(double, more, more_, 'd', models, 0);
+    TAKE(double, stay, stay_, 'd', models * states, 0);
+    TAKE(double, leave, leave_, 'd', models * states, 0);
+    if (!(room = malloc((models + 1) * states * words * sizeof *room))) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    back_words(edges, after, factor, by_word, more, own, stay, leave, models, states, words, room);
+    Py_END_ALLOW_THREADS
+    found = Py_NewRef(Py_None);
+failed:
+    free(room);
+    let_go(&all);
+    return found;
+}
+
+/* ---- The cells of the next signal ---- */
+
+typedef struct {
+    Size states, words, width, most;
+    const float *X;             /* (states, states) */
+    const double *f;            /* (words, states) */
+    const char *inside;         /* (words, states), or NULL */
+    const int64_t *previous;    /* (words,) */
+    const int32_t *successors;  /* (states, width), −1 after the last */
+    const double *other, *own, *uniform, *both;  /* of `Shares`, by the number of cells */
+    int at_once;
+} Question;
+
+typedef struct {               /* of one word */
+    double *known;              /* (states,): f that counts */
+    double *keys;               /* (most,) */
+    int32_t *founders, *sorted; /* (most,) */
+    double *matches, *row;      /* (most,), (states,) */
+    double *weighed;            /* (states, founders): f(s)·X(c_j, s) */
+    double *by_cell;            /* (1 + cells, founders): Σ of that over the states of a cell */
+    double *mass;               /* (1 + cells,) */
+    double *reach;              /* (founders,) */
+    float *nearest;             /* (states,): X of the cell that a state is in */
+    uint16_t *cells;            /* (CELLS + 1, states): of each number that was tried */
+} Place;
+
+static int make_place(Place *p, Size states, Size most, int at_once) {
+    Size wide = at_once ? most : 0;
+    memset(p, 0, sizeof *p);
+    p->known = malloc(states * sizeof(double));
+    p->keys = malloc(most * sizeof(double));
+    p->founders = malloc(most * sizeof(int32_t));
+    p->sorted = malloc(most * sizeof(int32_t));
+    p->matches = malloc(most * sizeof(double));
+    p->row = malloc(states * sizeof(double));
+    p->weighed = malloc((states * wide + 1) * sizeof(double));
+    p->by_cell = malloc(((most + 1) * wide + 1) * sizeof(double));
+    p->mass = malloc((most + 1) * sizeof(double));
+    p->reach = malloc(most * sizeof(double));
+    p->nearest = malloc(states * sizeof(float));
+    p->cells = malloc((CELLS + 1) * states * sizeof(uint16_t));
+    return p->known && p->keys && p->founders && p->sorted && p->matches && p->row && p->weighed
+        && p->by_cell && p->mass && p->reach && p->nearest && p->cells;
+}
+
+static void free_place(Place *p) {
+    free(p->known), free(p->keys), free(p->founders), free(p->sorted), free(p->matches);
+    free(p->row), free(p->weighed), free(p->by_cell), free(p->mass), free(p->reach);
+    free(p->nearest), free(p->cells);
+}
+
+/* Keep a state among the `most` of the largest keys, the first of equals first; return how many
+   there are. */
+INLINE Size keep_largest(Place *p, Size count, Size most, double key, int32_t state) {
+    Size at = count;
+    if (count == most && key <= p->keys[most - 1]) return count;
+    while (at > 0 && p->keys[at - 1] < key) at--;
+    Size moved = (count < most ? count : most - 1) - at;
+    memmove(p->keys + at + 1, p->keys + at, moved * sizeof *p->keys);
+    memmove(p->founders + at + 1, p->founders + at, moved * sizeof *p->founders);
+    p->keys[at] = key, p->founders[at] = state;
+    return count < most ? count + 1 : most;
+}
+
+/* As `_candidates` for one word: return how many there are. */
+INLINE Size candidates(const Question *q, Place *p, const double *f, const char *inside,
+                       int64_t previous, int *due) {
+    Size count = 0;
+    *due = 0;
+    if (q->at_once) {
+        const int32_t *able = q->successors + previous * q->width;
+        for (Size i = 0; i < q->width && able[i] >= 0 && able[i] < q->states; i++)
+            if (!inside || inside[able[i]])
+                count = keep_largest(p, count, q->most, f[able[i]], able[i]);
+        *due = count > 0;
+    }
+    if (!count)
+        for (Size s = 0; s < q->states; s++)
+            if (!inside || inside[s]) count = keep_largest(p, count, q->most, f[s], (int32_t)s);
+    return count;
+}
+
+/* Put first the founders of the most matches, the first of equals first. */
+INLINE void by_matches(const Question *q, Place *p, Size count) {
+    for (Size j = 0; j < count; j++) {
+        const float *near = q->X + p->founders[j] * q->states;
+        for (Size s = 0; s < q->states; s++) p->row[s] = near[s] * p->known[s];
+        double matches = pairwise(p->row, q->states);
+        Size at = j;
+        while (at > 0 && p->matches[at - 1] < matches) at--;
+        memmove(p->matches + at + 1, p->matches + at, (j - at) * sizeof *p->matches);
+        memmove(p->sorted + at + 1, p->sorted + at, (j - at) * sizeof *p->sorted);
+        p->matches[at] = matches, p->sorted[at] = p->founders[j];
+    }
+    memcpy(p->founders, p->sorted, count * sizeof *p->founders);
+}
+
+/* Let states join the j-th founder where its X is larger than all before. */
+INLINE void join(const Question *q, Place *p, Size j, Size count, int due, uint16_t *cells) {
+    const float *near = q->X + p->founders[j] * q->states;
+    double *to = p->by_cell + (j + 1) * count;
+    p->mass[j + 1] = 0.0;
+    if (due) memset(to, 0, count * sizeof *to);
+    for (Size s = 0; s < q->states; s++) {
+        if (!(near[s] > p->nearest[s])) continue;
+        p->nearest[s] = near[s];
+        if (p->known[s]) {
+            p->mass[cells[s]] -= p->known[s];
+            p->mass[j + 1] += p->known[s];
+            if (due) {
+                double *from = p->by_cell + cells[s] * count, *each = p->weighed + s * count;
+                for (Size i = 0; i < count; i++) from[i] -= each[i], to[i] += each[i];
+            }
+        }
+        cells[s] = (uint16_t)(j + 1);
+    }
+}
+
+/* What so many cells are worth: `_values` for one word. */
+INLINE double value_of(const Question *q, Place *p, Size size, Size count, int due) {
+    double nothing = p->mass[0], some = 0.0, found = 0.0;
+    double other = q->other[size], own = q->own[size], uniform = q->uniform[size];
+    for (Size z = 1; z <= size; z++) some += p->mass[z];
+    double value = q->both[size] * some + nothing * log(uniform);
+    for (Size z = 1; z <= size; z++) {
+        double chance = uniform * nothing + other * some + (own - other) * p->mass[z];
+        value -= chance * log(chance);
+    }
+    if (!due) return value;
+    for (Size i = 0; i < count; i++)
+        p->reach[i] = other * p->matches[i] + (uniform - other) * p->by_cell[i];
+    for (Size z = 1; z <= size; z++) {
+        const double *here = p->by_cell + z * count;
+        double best = p->reach[0] + (own - other) * here[0];
+        for (Size i = 1; i < count; i++) {
+            double reached = p->reach[i] + (own - other) * here[i];
+            best = reached > best ? reached : best;
+        }
+        found += best;
+    }
+    return INFORMATION * value + found;
+}
+
+/* Choose the cells of one word: return how many candidates there are. */
+static WIDE Size choose_one(const Question *q, Place *p, Size word, int64_t *size, uint16_t **codes) {
+    const double *f = q->f + word * q->states;
+    const char *inside = q->inside ? q->inside + word * q->states : NULL;
+    int due;
+    Size states = q->states, tried = 0, best = 0;
+    double values[CELLS + 1];
+    Size sizes[CELLS + 1];
+    Size count = candidates(q, p, f, inside, q->previous[word], &due);
+    *size = 0, *codes = p->cells;
+    if (!count) return 0;
+    p->mass[0] = 0.0;
+    for (Size s = 0; s < states; s++) {
+        p->known[s] = f[s] > LEAST ? f[s] : 0.0;
+        p->mass[0] += p->known[s];
+        p->nearest[s] = 0.0f, p->cells[s] = 0;
+    }
+    if (due) {
+        by_matches(q, p, count);
+        memset(p->by_cell, 0, count * sizeof *p->by_cell);
+        for (Size s = 0; s < states; s++) {
+            double known = p->known[s], *each = p->weighed + s * count;
+            if (!known) continue;
+            for (Size i = 0; i < count; i++) {
+                each[i] = q->X[p->founders[i] * states + s] * known;
+                p->by_cell[i] += each[i];
+            }
+        }
+    }
+    for (Size j = 0; j < count; j++) {
+        uint16_t *cells = p->cells + tried * states;
+        join(q, p, j, count, due, cells);
+        if (j >= CELLS && j + 1 < count) continue;
+        sizes[tried] = j + 1;
+        values[tried] = value_of(q, p, j + 1, count, due);
+        if (values[tried] > values[best]) best = tried;
+        if (++tried <= CELLS && j + 1 < count)
+            memcpy(p->cells + tried * states, cells, states * sizeof *cells);
+    }
+    for (Size i = 0; i < tried; i++)
+        if (values[i] >= values[best] - TIE) {
+            *size = sizes[i], *codes = p->cells + i * states;
+            break;
+        }
+    return count;
+}
+
+/* choose(X, f, inside or None, previous, successors, shares, at_once, founders, sizes, codes,
+   states, words, width, most) → the most candidates of a word: `cells.choose`. */
+static PyObject *choose(PyObject *module, PyObject *args) {
+    (void)module;
+    Arrays all = {.count = 0};
+    PyObject *X_, *f_, *inside_, *previous_, *successors_, *shares_, *founders_, *sizes_, *codes_;
+    PyObject *found = NULL;
+    Question q;
+    Place place = {0};
+    Size longest = 0;
+    if (!PyArg_ParseTuple(args, "OOOOOOpOOOnnnn", &X_, &f_, &inside_, &previous_, &successors_,
+                          &shares_, &q.at_once, &founders_, &sizes_, &codes_, &q.states, &q.words,
+                          &q.width, &q.most)) return NULL;
+    Size states = q.states, words = q.words, most = q.most;
+    TAKE(float, X, X_, 'f', states * states, 0);
+    TAKE(double, f, f_, 'd', words * states, 0);
+    TAKE_IF(char, inside, inside_, '?', words * states, 0);
+    TAKE(int64_t, previous, previous_, 'q', words, 0);
+    TAKE(int32_t, successors, successors_, 'i', states * q.width, 0);
+    TAKE(double, shares, shares_, 'd', 4 * (most + 1), 0);
+    TAKE(int64_t, founders, founders_, 'q', most * words, 1);
+    TAKE(int64_t, sizes, sizes_, 'q', words, 1);
+    TAKE(uint16_t, codes, codes_, 'H', states * words, 1);
+    int fine = most > 0 && most < 65535 && states > 0;
+    for (Size w = 0; w < words; w++) fine &= previous[w] >= 0 && previous[w] < states;
+    if (!fine) {
+        PyErr_SetString(PyExc_ValueError, "there are no such states");
+        goto failed;
+    }
+    q.X = X, q.f = f, q.inside = inside, q.previous = previous, q.successors = successors;
+    q.other = shares, q.own = shares + most + 1, q.uniform = shares + 2 * (most + 1);
+    q.both = shares + 3 * (most + 1);
+    if (!make_place(&place, states, most, q.at_once)) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (Size w = 0; w < words; w++) {
+        uint16_t *chosen;
+        Size count = choose_one(&q, &place, w, &sizes[w], &chosen);
+        longest = count > longest ? count : longest;
+        for (Size j = 0; j < most; j++)
+            founders[j * words + w] = j < count ? place.founders[j] : -1;
+        for (Size s = 0; s < states; s++) codes[s * words + w] = count ? chosen[s] : 0;
+    }
+    Py_END_ALLOW_THREADS
+    found = PyLong_FromSsize_t(longest);
+failed:
+    free_place(&place);
+    let_go(&all);
+    return found;
+}
+
+/* ---- Expected matches ---- */
+
+static WIDE void expected_all(const void *columns, int is_double, const double *likely, double *out,
+                              Size states, Size words, double *sums) {
+    for (Size w = 0; w < words; w++) {
+        float *less = (float *)sums;
+        memset(sums, 0, states * sizeof *sums);
+        for (Size s = 0; s < states; s++) {
+            double chance = likely[s * words + w];
+            float rounded = (float)chance;
+            if (!chance) continue;
+            if (is_double) {
+                const double *row = (const double *)columns + s * states;
+                for (Size o = 0; o < states; o++) sums[o] += chance * row[o];
+            } else {
+                const float *row = (const float *)columns + s * states;
+                for (Size o = 0; o < states; o++) less[o] += rounded * row[o];
+            }
+        }
+        for (Size o = 0; o < states; o++)
+            out[o * words + w] = is_double ? sums[o] : less[o];
+    }
+}
+
+/* expected(columns, is_double, likely, out, states, words): Σ_s γ(s)·X(o, s) for each o, in the
+   precision of the columns; columns[s, o] = X(o, s). */
+static PyObject *expected(PyObject *module, PyObject *args) {
+    (void)module;
+    Arrays all = {.count = 0};
+    PyObject *columns_, *likely_, *out_, *found = NULL;
+    int is_double;
+    double *sums = NULL;
+    Size states, words;
+    if (!PyArg_ParseTuple(args, "OpOOnn", &columns_, &is_double, &likely_, &out_, &states, &words))
+        return NULL;
+    TAKE(void, columns, columns_, is_double ? 'd' : 'f', states * states, 0);
+    TAKE(double, likely, likely_, 'd', states * words, 0);
+    TAKE(double, out, out_, 'd', states * words, 1);
+    if (!(sums = malloc(states * sizeof *sums))) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    expected_all(columns, is_double, likely, out, states, words, sums);
+    Py_END_ALLOW_THREADS
+    found = Py_NewRef(Py_None);
+failed:
+    free(sums);
+    let_go(&all);
+    return found;
+}
+
+/* expected_next(X, successors, previous, likely, out, states, words, width): the same in double
+   precision for the successors of `previous`; 0 for others. */
+static PyObject *expected_next(PyObject *module, PyObject *args) {
+    (void)module;
+    Arrays all = {.count = 0};
+    PyObject *X_, *successors_, *previous_, *likely_, *out_, *found = NULL;
+    double *room = NULL;
+    Size states, words, width;
+    if (!PyArg_ParseTuple(args, "OOOOOnnn", &X_, &successors_, &previous_, &likely_, &out_,
+                          &states, &words, &width)) return NULL;
+    TAKE(float, X, X_, 'f', states * states, 0);
+    TAKE(int32_t, successors, successors_, 'i', states * width, 0);
+    TAKE(int64_t, previous, previous_, 'q', words, 0);
+    TAKE(double, likely, likely_, 'd', states * words, 0);
+    TAKE(double, out, out_, 'd', states * words, 1);
+    if (!(room = malloc(2 * states * sizeof *room))) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    double *column = room, *terms = room + states;
+    memset(out, 0, states * words * sizeof *out);
+    for (Size w = 0; w < words; w++) {
+        if (previous[w] < 0 || previous[w] >= states) continue;
+        for (Size s = 0; s < states; s++) column[s] = likely[s * words + w];
+        for (Size i = 0; i < width; i++) {
+            int32_t o = successors[previous[w] * width + i];
+            if (o < 0 || o >= states) continue;
+            const float *row = X + o * states;
+            for (Size s = 0; s < states; s++) terms[s] = row[s] * column[s];
+            out[o * words + w] = pairwise(terms, states);
+        }
+    }
+    found = Py_NewRef(Py_None);
+failed:
+    free(room);
+    let_go(&all);
+    return found;
+}
+
+static PyMethodDef functions[] = {
+    {"add", add, METH_VARARGS, "Sums over neighbours."},
+    {"largest", largest, METH_VARARGS, "The largest over neighbours."},
+    {"predict", predict, METH_VARARGS, "What is known after a signal, the switch and a move."},
+    {"backward", backward, METH_VARARGS, "Chances of later signals, one tick before."},
+    {"choose", choose, METH_VARARGS, "The cells of the next signal."},
+    {"expected", expected, METH_VARARGS, "Expected matches of each report."},
+    {"expected_next", expected_next, METH_VARARGS, "The same of the successors alone."},
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "_loops", "Loops of the policy adaptive.", -1, functions,
+    NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__loops(void) {
+    if (PyType_Ready(&EdgesType) < 0) return NULL;
+    PyObject *made = PyModule_Create(&module);
+    if (made && PyModule_AddObjectRef(made, "Edges", (PyObject *)&EdgesType) < 0) Py_CLEAR(made);
+    return made;
+}

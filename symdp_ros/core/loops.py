@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Loops that were compiled when the package was installed; None where there was no C compiler.
+
+What they compute, NumPy computes without them, in the same order of additions: `_loops.c` says
+where.
+"""
+from typing import Any
+
+loops: Any
+try:
+    from symdp_ros.core import _loops as loops
+except ImportError:
+    loops = None
