@@ -10,6 +10,7 @@ best one is the most probable symbol a priori, where the prior is that of a walk
 Bayes over all that is unknown: the smoothed beliefs (`analysis.belief`) of an exact model. Whoever
 knows the public models alone (`core.models`) is right no more often.
 """
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
@@ -54,13 +55,28 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
     :param walks_by: the chain by whose P the robot moves in a tick, with the same states; None:
         the mechanism's own.
     """
-    robot, clock, parts = _walked(mechanism, length, walks, walks_by)
-    prior = walk_distribution(robot, clock[0] + (length - 1) * clock[1]).max(axis=1).mean()
+    return best_guesses(mechanism, length, [walks_by], walks=walks)[0]
+
+
+def best_guesses(mechanism: OnlineMechanism, length: int, robots: Sequence[Chain | None], *,
+                 walks: int = 50) -> list[Guess]:
+    """
+    Return `best_guess` for each of some robots.
+
+    :param robots: each as `walks_by`.
+    """
+    walked = [_walked(mechanism, length, walks, robot) for robot in robots]
+    clock = walked[0][1]
+    words = np.concatenate([words for _, _, words in walked])
+    models = [model for robot, _, _ in walked for model in [moves_of(robot)] * walks]
     drawing = mechanism.another(random=Random(length))
     after = np.concatenate([
-        outputs_and_beliefs(drawing, words, moves_of(robot), clock)[1].max(axis=1).mean(axis=0)
-        for words in parts])
-    return Guess(float(prior), float(after.mean()), float(after.std(ddof=1) / sqrt(walks)), walks)
+        outputs_and_beliefs(drawing, words[some], models[some], clock)[1].max(axis=1).mean(axis=0)
+        for some in _parts(mechanism, length, len(words))]).reshape(len(robots), walks)
+    return [Guess(
+        float(walk_distribution(robot, clock[0] + (length - 1) * clock[1]).max(axis=1).mean()),
+        float(each.mean()), float(each.std(ddof=1) / sqrt(walks)), walks)
+        for (robot, _, _), each in zip(walked, after, strict=True)]
 
 
 def best_guess_in_zones(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
@@ -79,12 +95,12 @@ def best_guess_in_zones(mechanism: OnlineMechanism, length: int, *, walks: int =
     zones = mechanism.privacy.zones
     if zones is None:
         raise ConfigurationError('the mechanism has no zones: use best_guess', setting='zones')
-    robot, clock, parts = _walked(mechanism, length, walks, walks_by)
+    robot, clock, walked = _walked(mechanism, length, walks, walks_by)
     drawing, zone_of = mechanism.another(random=Random(length)), zones.numbers(mechanism.chain)
     names = [Told(zone) for zone in zones]
-    found = []
-    for words in parts:
-        models = moves_of(robot)
+    found, models = [], moves_of(robot)
+    for some in _parts(mechanism, length, walks):
+        words = walked[some]
         told = [[names[z] for z in row] for row in zone_of[words].tolist()]
         found.append(np.stack([_right_by_zone(beliefs, zone_of) for beliefs in (
             smooth_together(mechanism, told, models, clock),
@@ -117,15 +133,20 @@ def _right_by_zone(beliefs: Floats, zone_of: Ints) -> Floats:
 
 
 def _walked(mechanism: OnlineMechanism, length: int, walks: int, walks_by: Chain | None
-            ) -> tuple[Chain, tuple[int, int], list[ShortInts]]:
-    """Return the robot, the clock of its symbols, and walks, some of them at a time."""
+            ) -> tuple[Chain, tuple[int, int], ShortInts]:
+    """Return the robot, the clock of its symbols, and walks: shape (walks, length)."""
     robot = mechanism.chain.single if walks_by is None else walks_by
     first = mechanism.chain.ticks
     clock = first, first * mechanism.stride
     ticks = first + (length - 1) * clock[1]
-    words = _patrolled(robot, mechanism.chain, ticks, walks)[:, first - 1::clock[1]]
-    together = max(1, _TOGETHER // (ticks * len(robot)))
-    return robot, clock, [words[i:i + together] for i in range(0, walks, together)]
+    return robot, clock, _patrolled(robot, mechanism.chain, ticks, walks)[:, first - 1::clock[1]]
+
+
+def _parts(mechanism: OnlineMechanism, length: int, words: int) -> list[slice]:
+    """Return which words are smoothed at a time."""
+    ticks = mechanism.chain.ticks * (1 + (length - 1) * mechanism.stride)
+    together = max(1, _TOGETHER // (ticks * len(mechanism.chain)))
+    return [slice(i, i + together) for i in range(0, words, together)]
 
 
 @lru_cache(maxsize=16)
@@ -136,13 +157,14 @@ def _patrolled(robot: Chain, chain: Chain, ticks: int, walks: int) -> ShortInts:
                      for word in patrols(robot, ticks, walks)], np.int32)
 
 
-def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts, models: Models,
+def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts,
+                        models: Models | Sequence[Models],
                         clock: tuple[int, int] = (1, 1)) -> tuple[ShortInts, Floats]:
     """
     Draw private words, and return the beliefs of who knows all that was drawn.
 
     :param words: of one length: shape (words, n), positions of states.
-    :param models: how the robot moves in a tick.
+    :param models: how the robot moves in a tick, or that for each word.
     :param clock: as of `analysis.belief.smooth_together`.
     :return: shapes (words, reports) and (ticks, states, words).
     """

@@ -33,8 +33,9 @@ about 10⁻²²⁰ and stays within the range of floats, however long the word.
 
 An unknown region is not modelled: the robot is taken to be in some state always.
 """
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from math import isqrt
 
 import numpy as np
@@ -44,7 +45,8 @@ from symdp_ros.core.mechanism import listed_word
 from symdp_ros.core.models import Models
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.zones import Signal
+from symdp_ros.core.online.adaptive.many import likelihoods, NOTHING
+from symdp_ros.core.zones import Signal, Told
 from symdp_ros.errors import ChainError, ConfigurationError
 
 _IMPOSSIBLE = 1e-200
@@ -132,21 +134,25 @@ def smooth(mechanism: OnlineMechanism, outputs: Iterable[str]) -> Floats:
 
 
 def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[Signal]],
-                    models: Models | None = None, clock: tuple[int, int] = (1, 1)) -> Floats:
+                    models: Models | Sequence[Models] | None = None,
+                    clock: tuple[int, int] = (1, 1)) -> Floats:
     """
     Return `smooth` of each of some private words of one length: shape (ticks, states, words).
 
     :param words: with zones, of what `OnlineMechanism.advance` takes.
-    :param models: how the robot moves in a tick; None: those of the mechanism's chain and trust.
+    :param models: how the robot moves in a tick, or that for each word; None: those of the
+        mechanism's chain and trust.
     :param clock: the number of the first symbol's tick, from 1, and ticks from each symbol to the
         next. The last symbol's tick is the last one.
     :raises ChainError: a word is not feasible from the initial state, or cannot have been drawn.
     """
     chain = mechanism.chain
-    models = _models(mechanism) if models is None else models
+    if models is None:
+        models = _models(mechanism)
     if mechanism.tables is not None:
         drawn = [[*word] for word in words]
-        return _smooth(chain, models, len(drawn[0]), len(drawn), _along(mechanism, drawn), clock)
+        return _by_models(chain, models, len(drawn[0]), len(drawn), _along(mechanism, drawn),
+                          clock)
     routes = [_checked(chain, map(str, word)) for word in words]
     moves = [zip((chain.initial_state, *route), route, strict=False) for route in routes]
 
@@ -154,24 +160,37 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[Signal]
     def likelihood(before: str, output: str) -> Floats:
         return mechanism.likelihood(output, before)
 
-    return _smooth(chain, models, len(routes[0]), len(routes), lambda t: np.stack(
+    return _by_models(chain, models, len(routes[0]), len(routes), lambda t: np.stack(
         [likelihood(*next(steps)) for steps in moves], axis=1), clock)
+
+
+def _by_models(chain: Chain, models: Models | Sequence[Models], length: int, words: int,
+               likelihood: Callable[[int], Floats], clock: tuple[int, int]) -> Floats:
+    """Return `_smooth` of words, each with its own models."""
+    if isinstance(models, Models):
+        return _smooth(chain, models, length, words, likelihood, clock)
+    kept = [likelihood(t) for t in range(length)]
+    parts, begin = [], 0
+    while begin < words:
+        end = begin + sum(1 for _ in takewhile(lambda each: each is models[begin], models[begin:]))
+        parts.append(_smooth(chain, models[begin], length, end - begin,
+                             lambda t, some=slice(begin, end): kept[t][:, some], clock))
+        begin = end
+    return np.concatenate(parts, axis=2)
 
 
 def _along(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Callable[[int], Floats]:
     """Return likelihoods of signals for `_smooth`: they depend on all signals before."""
-    walkers = [mechanism.another() for _ in routes]
-
-    def likelihood(t: int) -> Floats:
-        columns = []
-        for walker, route in zip(walkers, routes, strict=True):
-            for _ in range(walker.ticks_left):
-                walker.tick()
-            columns.append(walker.current_likelihood(route[t]))
-            walker.advance(route[t])
-        return np.stack(columns, axis=1)
-
-    return likelihood
+    chain, tables = mechanism.chain, mechanism.tables
+    assert tables is not None
+    numbers: dict[Signal, int] = {None: NOTHING, **chain.state_index}
+    numbers.update((Told(zone), -1 - i) for i, zone in enumerate(tables.zones or ()))
+    try:
+        signals = np.array([[numbers[signal] for signal in route] for route in routes], np.int64)
+    except KeyError:
+        raise ChainError('these signals cannot have been drawn') from None
+    found = likelihoods(tables, mechanism.delay, chain.state_index[chain.initial_state], signals)
+    return lambda t: next(found)
 
 
 def smooth_with_constant_normaliser(mechanism: OfflineMechanism,

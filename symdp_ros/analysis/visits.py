@@ -26,7 +26,7 @@ from time import perf_counter
 
 import numpy as np
 from symdp_ros.analysis.accuracy import mean_stay, patrols, robots
-from symdp_ros.analysis.adversary import (best_guess, best_guess_in_zones, Guess, moves_of,
+from symdp_ros.analysis.adversary import (best_guess_in_zones, best_guesses, Guess, moves_of,
                                           outputs_and_beliefs)
 from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.chain import Chain
@@ -45,6 +45,7 @@ _WALKS = 48               # of all robots that count together
 _LEAST_WALKS = 24         # of each of them
 _FEWEST_WALKS = 4         # of each of them, where time is short
 _LEAST_TICKS = 300        # of each walk
+_TRIED = 6                # to try how long it takes, walks are so many times shorter
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
 _MOST_STATES = 2_000      # whose distances in moves are computed
 _LARGEST_EPSILON, _TOLERANCE = 60.0, 0.01
@@ -121,13 +122,14 @@ class VisitCalibration:
     :param graph: the map; its `tick` is the step, or else one second.
     :param protect: D > 0, seconds.
     :param stay: seconds for which the robot typically stays; 0: as the map's P says.
+    :param shorter: the walks have this part of their length.
     :param trust: the weight of what is known of how it moves, as of `Chain.models`.
     :param zones: of `Privacy`: told with each report; what does not know zones is left out.
     :raises ChainError, ConfigurationError: as `Reports.chain`.
     """
 
     def __init__(self, graph: TransitionGraph, *, protect: float, stay: float = 0.0,
-                 walks: int | None = None, trust: float = DEFAULT_TRUST,
+                 walks: int | None = None, shorter: int = 1, trust: float = DEFAULT_TRUST,
                  zones: Mapping[str, Iterable[str]] | None = None):
         if graph.moves is not None:
             raise ConfigurationError(
@@ -139,7 +141,7 @@ class VisitCalibration:
         #: the chain whose step is a tick
         self.chain = Reports(self.tick, stay=stay).chain(self._graph)
         self._chains = {(1, 1): self.chain}
-        self._length = max(_LEAST_TICKS, round(12 * protect / self.tick))
+        self._length = max(_LEAST_TICKS, round(12 * protect / self.tick)) // shorter
         every = robots(self.chain, trust)
         #: those that count: the one that moves as the map says, where it does
         self._robots = {MAP: every[MAP]} if MAP in every else every
@@ -202,26 +204,29 @@ class VisitCalibration:
             walks = max(few, walks // 2)
         return (self if walks == self._walks else self._with(walks)), takes
 
-    def _with(self, walks: int) -> 'VisitCalibration':
-        return VisitCalibration(self._graph, protect=self._protect, stay=self._stay, walks=walks,
-                                trust=self._trust, zones=self._zones)
+    def _with(self, walks: int, shorter: int = 1) -> 'VisitCalibration':
+        found = VisitCalibration(self._graph, protect=self._protect, stay=self._stay, walks=walks,
+                                 shorter=shorter, trust=self._trust, zones=self._zones)
+        vars(found).update(_way_lengths=self._way_lengths, _metres=self._metres)  # the same map
+        return found
 
     def _cost(self) -> tuple[float, tuple[float, float]]:
         """Return seconds: for tables; for one walk of each robot, its errors and its guess."""
-        few = self._with(2)
-        period = self.periods[-1]
-        way = Way('adaptive', (1, 1) if self.chain.stores_edges else (self._ticks(period), 1))
-        privacy = Privacy(2.0, 1, self._zones)
-        small = Chain({'a': ['a', 'b'], 'b': ['b', 'a']}, 'a')
-        OnlineMechanism(small, Privacy(1.0), policy='adaptive').privatize_many([0, 1], [0, 2])
-        begin = perf_counter()
-        mechanism = few.mechanism(way, period, privacy)
-        assert isinstance(mechanism, OnlineMechanism)
-        made = perf_counter()
-        few.errors(way, mechanism, period)
-        drawn = perf_counter()
-        few.guess(mechanism)
-        return made - begin, ((drawn - made) / 2, (perf_counter() - drawn) / 2)
+        found = 0.0, (0.0, 0.0)
+        for walks in (2, self._walks):  # twice: the first time, modules are loaded
+            few, period = self._with(walks, _TRIED), self.periods[-1]
+            way = Way('adaptive', (1, 1) if self.chain.stores_edges else (self._ticks(period), 1))
+            begin = perf_counter()
+            mechanism = few.mechanism(way, period, Privacy(2.0, 1, self._zones))
+            assert isinstance(mechanism, OnlineMechanism)
+            made = perf_counter()
+            few.errors(way, mechanism, period)
+            drawn = perf_counter()
+            few.guess(mechanism)
+            each = _TRIED / walks
+            found = max(found[0], made - begin), (
+                (drawn - made) * each, (perf_counter() - drawn) * each)
+        return found
 
     def row(self, period: float, epsilon: float, *, delay: float = 0.0,
             guess: bool = True) -> Row:
@@ -417,10 +422,11 @@ class VisitCalibration:
 
     def guess(self, mechanism: OnlineMechanism) -> Guess:
         """Return how often an adversary of its reports is right, on average over the robots."""
-        length = self._symbols(mechanism)
-        each = [(share, best_guess(mechanism, length, walks=self._walks, walks_by=robot))
-                for share, robot in zip(self._shares.tolist(), self._robots.values(), strict=True)
-                if share > 0]
+        some = [(share, robot) for share, robot in zip(
+            self._shares.tolist(), self._robots.values(), strict=True) if share > 0]
+        guesses = best_guesses(mechanism, self._symbols(mechanism), [robot for _, robot in some],
+                               walks=self._walks)
+        each = [(share, guess) for (share, _), guess in zip(some, guesses, strict=True)]
         return Guess(sum(share * guess.before for share, guess in each),
                      sum(share * guess.after for share, guess in each),
                      sqrt(sum((share * guess.standard_error)**2 for share, guess in each)),

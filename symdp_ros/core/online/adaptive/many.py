@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Many words at once by the policy adaptive: some in step with one another."""
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,9 @@ from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.words import Words
 from symdp_ros.core.word_arrays import WordBits
+from symdp_ros.errors import ChainError
+
+NOTHING = np.iinfo(np.int64).min  # in place of a signal: there was no symbol
 
 _NUMBERS = 1 << 17    # of f of the words that are in step: they stay near the processor
 _BYTES = 1 << 28      # of what is kept of whole words that are in step
@@ -158,3 +162,39 @@ class _Group:
         own = ((places == cells) - self._tables.shares.own[sizes]) * (cells > 0)
         found.luck[here] = np.where(drawn, own, 0.0)
         return places
+
+
+def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
+                signals: Ints) -> Iterator[Floats]:
+    """
+    Yield for each symbol the probability of what was drawn, for each state: (states, words).
+
+    :param signals: of words of one length, as of `Drawn`; `NOTHING`: no symbol, nothing told:
+        shape (words, symbols).
+    :raises ChainError: that cannot have been drawn.
+    """
+    words, shares, zone_of = Words(tables, delay, len(signals)), tables.shares, tables.zone_of
+    words.begin(initial)
+    for column in signals.T:
+        drawn, told = column >= 0, None
+        if zone_of is not None:
+            told = np.where(drawn, zone_of[np.maximum(column, 0)], -1 - column)
+            told[column == NOTHING] = -1
+            words.prepare(told)
+        places, found = np.zeros(len(signals), np.int64), np.ones((tables.states, len(signals)))
+        if words.cells is not None:
+            sizes, founders, codes = words.cells
+            own = founders == column
+            places[drawn] = 1 + own.argmax(axis=0)[drawn]
+            drawn = drawn & own.any(axis=0)
+            chances = np.where(codes == places, shares.own[sizes], np.where(
+                codes == 0, shares.uniform[sizes], shares.other[sizes]))
+            found[:, drawn] = chances[:, drawn]
+        if not np.array_equal(drawn, column >= 0) or zone_of is None and not drawn.all():
+            raise ChainError('these signals cannot have been drawn')
+        if told is not None:
+            found *= (zone_of[:, None] == told) | (told < 0)
+        yield found
+        words.take(np.where(drawn, places, 0), told)
+        for _ in range(0 if zone_of is not None else tables.signal // tables.report - 1):
+            words.take(np.zeros(len(signals), np.int64))
