@@ -5,7 +5,7 @@ from collections import Counter
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import pairwise, product
-from math import exp, inf
+from math import exp
 import os
 from random import Random
 
@@ -21,8 +21,8 @@ from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, fl
                         grid, privacies, replayable_random, sharp, thorough)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
+from symdp_ros.core.offline import passes
 from symdp_ros.core.offline.exponential import Exponential
-from symdp_ros.core.offline.passes import kernels, loops
 from symdp_ros.core.offline.reachable import LoopSizes
 from symdp_ros.core.online import online_batch
 from symdp_ros.core.online import targets
@@ -200,9 +200,7 @@ def test_every_number_of_columns(degree):
 @pytest.mark.parametrize('first, expected', [(2**63, 'second'), (2**63 - 1, 'first')])
 def test_a_point_on_a_boundary_takes_more_bits(first, expected, monkeypatch):
     """Both moves are equally likely: 53 bits do not decide the side of 1/2."""
-    monkeypatch.setattr(loops, '_spent', inf)
-    counted = Counted(kernels.draw_together)
-    monkeypatch.setattr(kernels, 'draw_together', counted)
+    counted = counting(monkeypatch, 'draw_together')
     chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
     words = [['a'] * length for length in (1, 3, 3, 5)]
     bits = Given([first.to_bytes(8, 'little') * len(word) for word in words])
@@ -215,7 +213,6 @@ def test_a_point_on_a_boundary_takes_more_bits(first, expected, monkeypatch):
 @pytest.mark.parametrize('trust', [None, 0.8], ids=['counting', 'chain'])
 def test_points_on_boundaries_in_words_side_by_side(trust, monkeypatch):
     """Every draw of 70 words takes more bits, and is that of the word by itself."""
-    monkeypatch.setattr(loops, '_spent', inf)
     chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
     random, words, raws, expected = Random(3), [], [], []
     law = Exponential(chain, Privacy(2.0), trust)
@@ -234,8 +231,7 @@ def test_points_on_boundaries_in_words_side_by_side(trust, monkeypatch):
         raws.append(bytes(raw))
         expected.append([*output])
     name = 'draw_together' if trust is None else 'draw_words'
-    counted = Counted(getattr(kernels, name))
-    monkeypatch.setattr(kernels, name, counted)
+    counted = counting(monkeypatch, name)
     found = iter(law.draw_many(*flat(chain, words), Given(raws)).tolist())
     assert [[chain.states[next(found)] for _ in word] for word in words] == expected
     assert counted.calls > (10 if trust is None else sum(map(len, words)))
@@ -267,6 +263,15 @@ class Counted:
     def __call__(self, *arguments):
         self.calls += 1
         return self._function(*arguments)
+
+
+def counting(monkeypatch, name):
+    """Count the calls of a function in C."""
+    if passes.compiled is None:
+        pytest.skip('installed without a compiler')
+    counted = Counted(getattr(passes.compiled, name))
+    monkeypatch.setattr(passes.compiled, name, counted)
+    return counted
 
 
 @pytest.mark.parametrize('selection', ['exponential', 'causal'])

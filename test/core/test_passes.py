@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pass over a word, in NumPy and compiled: the same bits; sizes alone choose which runs."""
+"""The pass over a word, in NumPy and in C: the same bits."""
 from fractions import Fraction
 from random import Random
 
@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from strategies import CHAINS, chains, grid
 from symdp_ros import Chain, Privacy
-from symdp_ros.core.compiled.compiling import numba
+from symdp_ros.core.offline import passes
 from symdp_ros.core.offline.exponential import Exponential
-from symdp_ros.core.offline.passes import in_numpy, kernels, loops
+from symdp_ros.core.offline.passes import in_numpy
 from symdp_ros.core.offline.reachable import LoopSizes
 
+needs_compiled = pytest.mark.skipif(passes.compiled is None, reason='installed without a compiler')
 HABITS = Chain({'a': {'a': 0.7, 'b': 0.3}, 'b': {'c': 0.5, 'a': 0.25, 'b': 0.25}, 'c': ['a']}, 'a')
 #: Ways out of one place, of 1 to 9 successors each.
 FAN = Chain({'hub': [f'{i}' for i in range(9)],
@@ -32,6 +33,7 @@ def law_of(chain, trust, zoned, **sizes):
                        sizes=LoopSizes(**sizes))
 
 
+@needs_compiled
 @pytest.mark.parametrize('spread_bits', [0, 1_550], ids=['exponents', 'one for each row'])
 @pytest.mark.parametrize('zoned', [False, True])
 @pytest.mark.parametrize('trust', [None, 1.0, 0.8], ids=['counting', 'one model', 'models'])
@@ -45,7 +47,7 @@ def test_both_have_the_same_bits(name, trust, zoned, spread_bits):
         bits = np.frombuffer(Random(n).randbytes(8 * n), np.uint64).copy()
         width, first = int((word.ends - word.begins).max()), n // 3
         found = []
-        for module, more in ((kernels, ()), (in_numpy, (sampler._tables,))):
+        for module, more in ((passes.compiled, ()), (in_numpy, (sampler._tables,))):
             W, E = sampler.rows(n + 1, width, sampler.plan(n))
             W.fill(0.0)
             E.fill(0)
@@ -72,7 +74,8 @@ def test_a_choice_is_right_or_is_not_made(data, shift):
     near = int(data.draw(st.sampled_from(list(ends))) / ends[-1] * 2**53)
     bits = min(max(0, near + data.draw(st.integers(-64, 64)) * (1 << shift >> 6)), 2**53 - 1)
     chosen = in_numpy.choose(np.array(lengths), float(bits))
-    assert chosen == kernels.choose(np.array([*lengths, 9.0]), len(lengths), np.uint64(bits << 11))
+    if passes.compiled is not None:
+        assert chosen == passes.compiled.choose(np.array(lengths), bits << 11)
     if chosen >= 0:
         assert ends[chosen] <= bits * ends[-1] / 2**53
         assert (bits + 1) * ends[-1] / 2**53 <= ends[chosen + 1]
@@ -81,24 +84,13 @@ def test_a_choice_is_right_or_is_not_made(data, shift):
         assert any(abs(end / ends[-1] - Fraction(bits, 2**53)) <= margin for end in ends[1:-1])
 
 
+@needs_compiled
 @given(chains(complete=False), st.sampled_from([None, 0.8]), st.booleans(), st.integers(0, 99))
 def test_it_makes_no_difference_which_runs(chain, trust, zoned, seed):
     word = Random(seed).choices((*chain.states, None), k=60)
     outputs = []
-    for limit in (-1.0, 1e9):
+    for module in (passes.compiled, None):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(loops, '_WORTH_COMPILING', limit)
+            patch.setattr(passes, 'compiled', module)
             outputs.append(law_of(chain, trust, zoned).draw(word))
     assert outputs[0] == outputs[1]
-
-
-def test_little_work_is_left_to_numpy(monkeypatch):
-    monkeypatch.setattr(loops, '_spent', 0.0)
-    limit = loops._WORTH_COMPILING
-    assert loops.compiled_for(limit / 2) is None and loops.compiled_for(limit / 2) is None
-    assert loops.compiled_for(0.1) is (None if numba is None else kernels)
-
-
-def test_all_is_left_to_numpy_without_numba(monkeypatch):
-    monkeypatch.setattr(loops, 'find_spec', lambda name: None)
-    assert loops.compiled_for(1e9) is None

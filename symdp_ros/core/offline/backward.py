@@ -74,14 +74,14 @@ falls by more than 2²⁰ (as many sums of 1 − 2⁻²³), and a product with h
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, inf, log, log2, nextafter, sqrt
-from typing import Any
+from math import ceil, log, log2, nextafter, sqrt
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, RandomBits, ShortInts
 from symdp_ros.core.draws.exact_draw import as_integers, draw_index
 from symdp_ros.core.models import Models
-from symdp_ros.core.offline.passes import in_numpy, loops, NEVER, PassWord
+from symdp_ros.core.offline import passes
+from symdp_ros.core.offline.passes import in_numpy, NEVER, PassWord
 from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.word_arrays import chunks, WordBits
@@ -92,7 +92,6 @@ _GROWTH_BITS = 160       # from one rescaling to the next: 2⁸⁰⁰⁻¹⁷⁰
 _ROW_SUMS = 1 + 2.0**-20  # D of a chain's P
 _CHUNK = 1 << 18         # symbols drawn together: what they need stays in the cache
 _NO_EXPONENTS: ShortInts = np.empty((1, 1), np.int32)
-_MOST_IN_NUMPY = 1 << 23  # terms of one position
 
 
 def match_ratio(epsilon_per_symbol: Fraction, reserve: Fraction) -> float:
@@ -182,7 +181,7 @@ class WordSampler:
         bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'),
                              np.uint64).copy()
         rows, position, state = _Rows(self, word), 0, self._chain.initial
-        walk = (rows.compiled or in_numpy).walk
+        walk = (passes.compiled or in_numpy).walk
         for first, last, W, E in rows:
             while position < last:
                 position, state = walk(position, first, last, state, word, bits, self.moves,
@@ -241,16 +240,6 @@ class WordSampler:
         each = width * (8 * self.moves.lanes + (0 if self.plan(length).rescale_every else 4))
         return length if each * length <= self._chain.sizes.stored_bytes else ceil(sqrt(length))
 
-    def compiled_for(self, length: int, words: int = 1) -> Any:
-        """Return the module of the compiled pass for words of a length, or None: NumPy's."""
-        terms = self._chain.most_successors * self._width * self.moves.lanes
-        if terms > _MOST_IN_NUMPY:
-            return loops.compiled_for(inf)
-        times = 3 if self.plan(length).rescale_every == 0 else 1
-        if self.block(length, self._width) < length:
-            times *= 2
-        return loops.compiled_for(words * length * times * (5e-5 + 4e-9 * terms))
-
     def _reached(self, length: int) -> tuple[Ints, Ints]:
         """Return the begins and ends of positions where there are no zones."""
         reach = self._chain.reach
@@ -288,8 +277,7 @@ class WordSampler:
         """Draw the words of ascending lengths that begin at `starts`."""
         chain, longest = self._chain, int(lengths[-1])
         plans = self.plan(int(lengths[0])), self.plan(longest)
-        compiled = self.compiled_for(longest, len(lengths))
-        width = chain.reached(longest)
+        compiled, width = passes.compiled, chain.reached(longest)
         if compiled is None or self.block(longest, width) < longest or not all(
                 plan.rescale_every for plan in plans):
             for i, (begin, length) in enumerate(zip(starts.tolist(), lengths.tolist(),
@@ -373,13 +361,12 @@ class _Rows:
     """
     The rows of a word: computed backward, and then handed out in blocks, forward.
 
-    Each block is (first, last, W, E), as `core.offline.passes.kernels.sweep` fills them.
+    Each block is (first, last, W, E), as `core.offline.passes.in_numpy.sweep` fills them.
     """
 
     def __init__(self, sampler: WordSampler, word: PassWord):
         n = len(word.symbols)
         self._sampler, self._word = sampler, word
-        self.compiled = sampler.compiled_for(n)
         width = int((word.ends - word.begins).max(initial=0))
         self._block = sampler.block(n, width)
         self._W, self._E = sampler.rows(min(n, self._block + 1), width, sampler.plan(n))
@@ -404,9 +391,9 @@ class _Rows:
             row, exponents = self._kept[last]
             self._W[last - first] = row
             self._E[min(last - first, len(self._E) - 1)] = exponents
-        if self.compiled is not None:
-            found: int = self.compiled.sweep(first, last, self._word, sampler.moves, self._W,
-                                             self._E)
+        if passes.compiled is not None:
+            found: int = passes.compiled.sweep(first, last, self._word, sampler.moves, self._W,
+                                               self._E)
             return found
         return in_numpy.sweep(first, last, self._word, sampler.moves, sampler._tables, self._W,
                               self._E)

@@ -11,7 +11,7 @@ from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInt
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import Models
 
-MODEL_LANES = 8  # of several models, in compiled loops; those that there are not weigh 0
+MODEL_LANES = 8  # of several models; those that there are not weigh 0
 _HUBS = 0, .25, .5, .75  # which of the states are tried
 _MOST_MOVES = 1_000      # to a hub, and from it
 

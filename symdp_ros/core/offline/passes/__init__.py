@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The pass of `core.offline.backward` over one word: in NumPy, and compiled.
+The pass of `core.offline.backward` over one word: in NumPy, and in C.
 
-`in_numpy` and `kernels` have the functions `sweep` and `walk`, with the same arguments and the
-same results, bit by bit: the same additions in the same order. What they share is here.
+`in_numpy` and `_passes` have the functions `sweep` and `walk`, with the same arguments and the
+same results, bit by bit: the same additions in the same order. What they share is here. Where the
+package was installed without a compiler there is no `_passes`, and NumPy does all.
 
     word      `PassWord`
     moves     `core.offline.reachable.Moves`
@@ -14,10 +15,16 @@ same results, bit by bit: the same additions in the same order. What they share 
               weight is W·2^E, and `NEVER` says that it is 0; else (1, 1)
     model     float64 (lanes,): how likely each model is, given the states walked
 """
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints
+
+#: the module of the pass in C, where there is one
+compiled: Any = None
+with suppress(ImportError):
+    from symdp_ros.core.offline.passes import _passes as compiled
 
 FAR = 255                          # weights further apart than 2⁻²⁵⁵ are left out of a sum
 POWERS: Floats = np.append(2.0**-np.arange(FAR), 0.0)

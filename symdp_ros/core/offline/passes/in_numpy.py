@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pass over a word, in NumPy (`core.offline.passes`): there is nothing to compile."""
+"""The pass over a word, in NumPy (`core.offline.passes`): for where there is no `_passes`."""
 from math import frexp, ldexp
 from typing import NamedTuple
 
@@ -63,7 +63,12 @@ class Tables:
 
 def sweep(first: int, last: int, word: PassWord, moves: Moves, tables: Tables, W: Floats,
           E: ShortInts) -> int:
-    """As `core.offline.passes.kernels.sweep`."""
+    """
+    Fill rows 0…last−first−1 of W (and E): of places first…last−1 of the word.
+
+    Row last − first has place `last`, but where that is the end. Return the sum of the powers of
+    two by which these rows were divided.
+    """
     lanes, total, is_wide = moves.lanes, 0, word.rescale_every == 0
     ranges = [range(*ends) for ends in zip(word.begins.tolist(), word.ends.tolist(), strict=True)]
     for t in range(last - 1, first - 1, -1):
@@ -102,7 +107,7 @@ def _mix(values: Floats, moves: Moves, here: Floats) -> None:
         here[:] = values
         return
     mixed = values * moves.switch
-    for half in (4, 2, 1):  # in the order of `kernels._gather_models`
+    for half in (4, 2, 1):
         mixed = mixed[:, :half] + mixed[:, half:2 * half]
     np.multiply(values, moves.keep, out=here)
     here += mixed
@@ -126,7 +131,14 @@ def lengths(state: int, word: PassWord, t: int, moves: Moves, there: Floats,
 
 
 def choose(values: Floats, point: float) -> int:
-    """As `core.offline.passes.kernels.choose`, by the first 53 bits of the point."""
+    """
+    Return which of intervals a point falls on, or −1 where 53 bits are not enough.
+
+    They lie side by side. Whatever was rounded or left out moves an end by less than `margin`, and
+    so do the bits not looked at.
+
+    :param point: the first 53 bits, as an integer.
+    """
     right = np.add.accumulate(values)
     unit = right[-1] * 2.0**-53
     margin = (4 * len(values) + 8) * unit
@@ -136,7 +148,7 @@ def choose(values: Floats, point: float) -> int:
 
 
 def learn(model: Floats, edge: int, moves: Moves) -> None:
-    """As `core.offline.passes.kernels.learn`."""
+    """Take a move in: how likely each model is for the next one."""
     model *= moves.weights[edge]
     model[:] = moves.keep * (model / np.add.accumulate(model)[-1]) + moves.switch
 
@@ -144,7 +156,14 @@ def learn(model: Floats, edge: int, moves: Moves) -> None:
 def walk(position: int, first: int, last: int, state: int, word: PassWord, bits: Numbers,
          moves: Moves, widest: int, W: Floats, E: ShortInts, model: Floats,
          out: Ints) -> tuple[int, int]:
-    """As `core.offline.passes.kernels.walk`."""
+    """
+    Walk from a state, over place `position` of the word and those after it, before `last`.
+
+    widest: the most moves of a state. W, E: what `sweep` filled, from place `first` on. bits,
+    uint64 (n,): 64 random bits for each place. out, int64 (n,): the states walked; `model` is
+    taken on with them. Return (position, state): where that is not `last`, 53 bits do not tell
+    the next state.
+    """
     points: list[float] = (bits[position:last] >> np.uint64(11)).astype(np.float64).tolist()
     for t, point in zip(range(position, last), points, strict=True):
         values, places, inside = lengths(state, word, t, moves, W[t - first], model)
