@@ -305,19 +305,19 @@ predict_words(const Edges *edges, const double *joint, const double *belief,
 }
 
 /* predict(edges, joint, belief, likelihood or None, after, sum, keep, switch or None, own, stay,
-   leave, models, states, words): `Words._predict`, and Σ_m of it into `sum` (it may be `belief`).
+   leave, models, states, words, room): `Moves.forward`, and Σ_m of it into `sum` (it may be `belief`).
    `edges` lead to each state, with weights of the first `own` models. */
 static PyObject *predict(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
-    PyObject *joint_, *belief_, *likelihood_, *after_, *sum_, *switch_, *stay_, *leave_;
+    PyObject *joint_, *belief_, *likelihood_, *after_, *sum_, *switch_, *stay_, *leave_, *room_;
     PyObject *found = NULL;
     Edges *edges;
-    double keep, *room = NULL;
+    double keep;
     Size own, models, states, words;
-    if (!PyArg_ParseTuple(args, "O!OOOOOdOnOOnnn", &EdgesType, &edges, &joint_, &belief_,
+    if (!PyArg_ParseTuple(args, "O!OOOOOdOnOOnnnO", &EdgesType, &edges, &joint_, &belief_,
                           &likelihood_, &after_, &sum_, &keep, &switch_, &own, &stay_, &leave_,
-                          &models, &states, &words)) return NULL;
+                          &models, &states, &words, &room_)) return NULL;
     if (!are_of(edges, states, states, own) || own > models) return NULL;
     Size each = states * words;
     TAKE(double, joint, joint_, 'd', models * each, 0);
@@ -328,17 +328,13 @@ static PyObject *predict(PyObject *module, PyObject *args) {
     TAKE_IF(double, switches, switch_, 'd', models, 0);
     TAKE(double, stay, stay_, 'd', models * states, 0);
     TAKE(double, leave, leave_, 'd', models * states, 0);
-    if (!(room = malloc((4 * each + states) * sizeof *room))) {
-        PyErr_NoMemory();
-        goto failed;
-    }
+    TAKE(double, room, room_, 'd', 4 * each + states, 1);
     Py_BEGIN_ALLOW_THREADS
     predict_words(edges, joint, belief, likelihood, after, sum, keep, switches, own, stay, leave,
                   models, states, words, room);
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
 failed:
-    free(room);
     let_go(&all);
     return found;
 }
@@ -391,16 +387,16 @@ back_words(const Edges *edges, double *after, const double *factor, const double
 }
 
 /* backward(edges, after, factor (states, words) or None, (words,) or None, more or None, own, stay,
-   leave, models, states, words): `Moves.backward`. `edges` lead from each state. */
+   leave, models, states, words, room): `Moves.backward`. `edges` lead from each state. */
 static PyObject *backward(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
-    PyObject *after_, *factor_, *by_word_, *more_, *stay_, *leave_, *found = NULL;
+    PyObject *after_, *factor_, *by_word_, *more_, *stay_, *leave_, *room_, *found = NULL;
     Edges *edges;
-    double *room = NULL;
     Size own, models, states, words;
-    if (!PyArg_ParseTuple(args, "O!OOOOnOOnnn", &EdgesType, &edges, &after_, &factor_, &by_word_,
-                          &more_, &own, &stay_, &leave_, &models, &states, &words)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!OOOOnOOnnnO", &EdgesType, &edges, &after_, &factor_, &by_word_,
+                          &more_, &own, &stay_, &leave_, &models, &states, &words,
+                          &room_)) return NULL;
     if (!are_of(edges, states, states, own) || own > models) return NULL;
     TAKE(double, after, after_, 'd', models * (states + 1) * words, 1);
     TAKE_IF(double, factor, factor_, 'd', states * words, 0);
@@ -408,16 +404,12 @@ static PyObject *backward(PyObject *module, PyObject *args) {
     TAKE_IF(double, more, more_, 'd', models, 0);
     TAKE(double, stay, stay_, 'd', models * states, 0);
     TAKE(double, leave, leave_, 'd', models * states, 0);
-    if (!(room = malloc((models + 1) * states * words * sizeof *room))) {
-        PyErr_NoMemory();
-        goto failed;
-    }
+    TAKE(double, room, room_, 'd', (models + 1) * states * words, 1);
     Py_BEGIN_ALLOW_THREADS
     back_words(edges, after, factor, by_word, more, own, stay, leave, models, states, words, room);
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
 failed:
-    free(room);
     let_go(&all);
     return found;
 }

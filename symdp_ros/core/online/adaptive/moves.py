@@ -71,7 +71,8 @@ class Moves:
         """
         if self._edges is not None:
             loops.predict(self._edges[0], joint, belief, likelihood, after, summed, self.keep,
-                          self._switch, self._own, self._stay, self._leave, *joint.shape)
+                          self._switch, self._own, self._stay, self._leave, *joint.shape,
+                          room('forward', (4 * belief.size + self.states,)))
             return
         chances = belief if likelihood is None else belief * likelihood
         factor = 1.0 / total(chances)
@@ -109,11 +110,13 @@ class Moves:
             (words,).
         """
         if self._edges is not None:
+            words = after.shape[2]
             by = None if isinstance(factor, float) else np.ascontiguousarray(factor)
             by_state, by_word = (by, None) if by is not None and by.ndim == 2 else (None, by)
             assert by is not None or factor == 1.0
             loops.backward(self._edges[1], after, by_state, by_word, self._more, self._own,
-                           *self._kept, self.models, self.states, after.shape[2])
+                           *self._kept, self.models, self.states, words,
+                           room('backward', ((self.models + 1) * self.states * words,)))
             return
         own, later = self._own, after[:, :-1]
         here = room('here', later.shape)
