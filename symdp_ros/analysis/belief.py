@@ -187,8 +187,9 @@ def _along(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Callable[[
     numbers.update((Told(zone), -1 - i) for i, zone in enumerate(tables.zones or ()))
     try:
         signals = np.array([[numbers[signal] for signal in route] for route in routes], np.int64)
-    except KeyError:
-        raise ChainError('these signals cannot have been drawn') from None
+    except KeyError as error:
+        raise ChainError(f'{error.args[0]!r} founded no cell: it is no state',
+                         state=error.args[0]) from None
     found = likelihoods(tables, mechanism.delay, chain.state_index[chain.initial_state], signals)
     return lambda t: next(found)
 

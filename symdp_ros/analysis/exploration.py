@@ -6,8 +6,8 @@ What each setting of a grid does on a map, for who has to choose one (`symdp exp
 The numbers are those of `analysis.visits`. One route is simulated for each typical stay, and
 released under every setting: no recording is read. Which reports are compared (their clock: how
 often they go out, and within how many moves) is decided for each mechanism at one ε of the grid,
-`Grid.compared_at`, by the fewest errors; there the best of all is that of `symdp calibrate`. Of
-the mechanism that follows from the visit (`words.visit_rule`), the clock does, too.
+`Grid.compared_at`, by the fewest errors on all walks (`symdp calibrate` decides by some). Of the
+mechanism that follows from the visit (`words.visit_rule`), the clock does, too.
 """
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor

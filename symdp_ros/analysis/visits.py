@@ -44,6 +44,7 @@ _ADJACENCIES = (1, 2, 3, 4, 6, 10)  # for which the shortest period is a candida
 _WALKS = 48               # of all robots that count together
 _LEAST_WALKS = 24         # of each of them
 _FEWEST_WALKS = 4         # of each of them, where time is short
+_PART = 4                 # of the walks, one in so many shows which way is the best
 _LEAST_TICKS = 300        # of each walk
 _TRIED = 6                # to try how long it takes, walks are so many times shorter
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
@@ -236,16 +237,27 @@ class VisitCalibration:
         :param delay: seconds that live readers can wait at most.
         """
         k = adjacency_of(self._protect, period)
-        privacy, ways = Privacy(epsilon, k, self._zones), self.ways(period, delay)
-        made = [self.mechanism(way, period, privacy) for way in ways]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = [*pool.map(self.errors, ways, made, [period] * len(ways))]
-        live = [errors for errors in found if errors.delay is not None]
-        logged = [errors for errors in found if errors.delay is None]
-        best = min(live, key=lambda errors: errors.wrong)
-        return Row(period, k, epsilon, self._held(self._ticks(period)), best,
-                   min(logged, key=lambda errors: errors.wrong),
+        privacy = Privacy(epsilon, k, self._zones)
+        best, logged = self._best(self.ways(period, delay), period, privacy)
+        return Row(period, k, epsilon, self._held(self._ticks(period)), best, logged,
                    self.guess(self._of(best, period, privacy)) if guess else None)
+
+    def _best(self, ways: Sequence[Way], period: float,
+              privacy: Privacy) -> tuple[Errors, Errors]:
+        """Return the best way live and of logs: by some of the walks, then measured on all."""
+        def measured(some: Sequence[Way], walks: int) -> list[Errors]:
+            made = [self.mechanism(way, period, privacy) for way in some]
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                return [*pool.map(lambda way, mechanism: self.errors(
+                    way, mechanism, period, walks), some, made)]
+
+        few = min(self._walks, max(_FEWEST_WALKS, self._walks // _PART))
+        tried = list(zip(measured(ways, few), ways, strict=True))
+        best = [min((pair for pair in tried if (pair[1].late is None) == logged),
+                    key=lambda pair: pair[0].wrong) for logged in (False, True)]
+        live, logged = [errors for errors, _ in best] if few == self._walks else measured(
+            [way for _, way in best], self._walks)
+        return live, logged
 
     def ways(self, period: float, delay: float = 0.0) -> list[Way]:
         """
@@ -425,12 +437,12 @@ class VisitCalibration:
         some = [(share, robot) for share, robot in zip(
             self._shares.tolist(), self._robots.values(), strict=True) if share > 0]
         guesses = best_guesses(mechanism, self._symbols(mechanism), [robot for _, robot in some],
-                               walks=self._walks)
+                               walks=max(_FEWEST_WALKS, self._walks // 2))
         each = [(share, guess) for (share, _), guess in zip(some, guesses, strict=True)]
         return Guess(sum(share * guess.before for share, guess in each),
                      sum(share * guess.after for share, guess in each),
                      sqrt(sum((share * guess.standard_error)**2 for share, guess in each)),
-                     self._walks)
+                     guesses[0].walks)
 
     def _chain(self, ticks: int, moves: int) -> Chain:
         if (ticks, moves) not in self._chains:
@@ -471,17 +483,19 @@ class VisitCalibration:
         return found.astype(np.int64).reshape(walks, -1), true, report
 
     def errors(self, way: Way, mechanism: OnlineMechanism | OfflineMechanism,
-               period: float) -> Errors:
+               period: float, walks: int | None = None) -> Errors:
         """
         Return what readers see of one way.
 
         :param mechanism: the one that `mechanism` returns for the way and this period.
+        :param walks: only the first ones of each robot count.
         """
-        ticks = self._ticks(period)
+        ticks, walks = self._ticks(period), walks or self._walks
         waited = None if way.late is None else way.late * ticks
-        drawn = *self._drawn(mechanism, ticks, self._true), waited
+        true = self._true.reshape(len(self._robots), self._walks, -1)[:, :walks]
+        drawn = *self._drawn(mechanism, ticks, true.reshape(-1, true.shape[2])), waited
         by_walk = self._off(*drawn, np.not_equal).mean(axis=1).reshape(len(self._robots), -1)
-        by_robot, errors = by_walk.mean(axis=1), by_walk.std(axis=1, ddof=1) / sqrt(self._walks)
+        by_robot, errors = by_walk.mean(axis=1), by_walk.std(axis=1, ddof=1) / sqrt(walks)
         return Errors(way.name, float(as_fraction(self.tick) * drawn[2]), way.clock[1],
                       None if way.late is None else way.late * ticks * self.tick,
                       float(self._shares @ by_robot),

@@ -25,6 +25,7 @@ from symdp_ros.analysis.belief import (best_route, Filter, smooth, smooth_togeth
                                        smooth_with_constant_normaliser)
 from symdp_ros.core.online import targets
 from symdp_ros.core.registry import POLICIES
+from symdp_ros.core.zones import Told
 from symdp_ros.maps import read_graph
 
 DEPOT = Path(__file__).resolve().parents[2] / 'config' / 'depot.geojson'
@@ -443,3 +444,28 @@ def test_the_tables():
     assert table == belief_table({'grid': grid(3)}, (2.0,), structures=2)
     table = constant_normaliser_table({'four': FOUR}, 2, (1.0, 2.0))
     assert len(table.splitlines()) == 4 and '| four (4), 2 | 2 |' in table
+
+
+@pytest.mark.parametrize('delay', [0, 2, None])
+@pytest.mark.parametrize('reports', [1, 3])
+@pytest.mark.parametrize('zoned', [False, True])
+def test_signals_are_replayed_together_as_one_by_one(zoned, reports, delay):
+    """The likelihood of each signal, bit by bit that of a mechanism that replays the word."""
+    chain = grid(4)
+    zones = {z: [s for s in chain.states if s[0] in z] for z in ('01', '23')} if zoned else None
+    mechanism = OnlineMechanism(chain, Privacy(2.0, 1, zones), policy='adaptive', delay=delay,
+                                reports=reports, random=Random(1))
+    walks = [patrol(structured(chain), 20, Random(i)) for i in range(7)]
+    numbers = np.array([[chain.state_index[s] for s in walk] for walk in walks], np.int32)
+    _, drawn = mechanism.draw_signals(numbers.ravel(), np.arange(8) * 20)
+    names = [*chain.states, *reversed([Told(zone) for zone in zones or ()])]
+    signals = [[names[i] for i in row] for row in drawn.reshape(7, 20).tolist()]
+    likelihood = belief._along(mechanism, signals)
+    walkers = [mechanism.another() for _ in walks]
+    for t in range(20):
+        found = likelihood(t)
+        for i, walker in enumerate(walkers):
+            for _ in range(walker.ticks_left):
+                walker.tick()
+            assert (found[:, i] == walker.current_likelihood(signals[i][t])).all()
+            walker.advance(signals[i][t])

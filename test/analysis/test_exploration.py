@@ -48,7 +48,7 @@ def cells(exploration):
 @pytest.mark.parametrize('zoned', [False, True])
 @pytest.mark.parametrize('k', [1, 2])
 def test_the_best_is_that_of_calibrate(cells, k, zoned):
-    """The same errors, mechanism, clock and guesses, at the ε at which clocks are compared."""
+    """About the same errors where clocks are compared; the same ones of the same way."""
     visits = VisitCalibration(RING, protect=4.0, stay=8.0, zones=ZONES if zoned else None)
     period = period_of(4.0, 1.0, k)
     assert period in visits.periods
@@ -57,15 +57,15 @@ def test_the_best_is_that_of_calibrate(cells, k, zoned):
              if cell.epsilon == GRID.compared_at]
     live = min((cell for cell in found if cell.late is not None),
                key=lambda cell: cell.errors.wrong)
-    assert live.period == row.period and live.errors.wrong >= row.live.wrong
-    if live.errors.wrong == row.live.wrong:  # else it has the clock of the rule
-        assert live.errors == row.live and live.guess == row.guess
-    else:
-        assert any(cell.by_rule for cell in found if cell.errors == live.errors)
     logged = min((cell.errors for cell in found if cell.mechanism in (
         'causal, adaptive', 'exponential')), key=lambda errors: errors.wrong)
-    assert logged.wrong >= row.logged.wrong  # which may also be a live policy
-    assert logged == row.logged or any(cell.by_rule for cell in found if cell.errors == logged)
+    for errors, shown in ((live.errors, row.live), (logged, row.logged)):
+        # A quarter of the walks shows `row` which way to measure. (All seeds are fixed.)
+        assert shown.wrong <= errors.wrong + 3 * shown.standard_error
+        if (errors.mechanism, errors.report_period, errors.moves, errors.delay) == (
+                shown.mechanism, shown.report_period, shown.moves, shown.delay):
+            assert errors == shown
+    assert live.period == row.period and (live.errors != row.live or live.guess == row.guess)
 
 
 def test_the_other_numbers_are_those_of_calibrate_for_the_same_clock(cells):

@@ -191,7 +191,7 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
                 codes == 0, shares.uniform[sizes], shares.other[sizes]))
             found[:, drawn] = chances[:, drawn]
         if not np.array_equal(drawn, column >= 0) or zone_of is None and not drawn.all():
-            raise ChainError('these signals cannot have been drawn')
+            raise ChainError('a signal founded no cell after those before it')
         if told is not None:
             found *= (zone_of[:, None] == told) | (told < 0)
         yield found
