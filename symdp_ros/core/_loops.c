@@ -748,6 +748,65 @@ failed:
     return found;
 }
 
+/* ---- The values of all pairs ---- */
+
+static WIDE void sweep_pairs(const Edges *walks, const Edges *followers, const double *others,
+                             const double *gain, double discount, double *U, double *X, Size n,
+                             double *total, double *most, double bounds[2]) {
+    for (Size o = 0; o < n; o++) {
+        double *row = X + o * n;
+        for (Size s = 0; s < n; s++) {
+            gather(walks, s, walks->weights, U + o * n, 1, -1, row + s);
+            row[s] *= discount;
+        }
+        row[o] += 1.0;
+    }
+    for (Size o = 0; o < n; o++) {
+        int64_t begin = followers->offsets[o], end = followers->offsets[o + 1];
+        double *row = U + o * n, low = bounds[0], high = bounds[1];
+        for (int64_t e = begin; e < end; e++) {
+            const double *there = X + followers->targets[e] * n;
+            if (e == begin) for (Size s = 0; s < n; s++) total[s] = most[s] = there[s];
+            else for (Size s = 0; s < n; s++) {
+                total[s] += there[s];
+                most[s] = there[s] > most[s] ? there[s] : most[s];
+            }
+        }
+        for (Size s = 0; s < n; s++) {
+            double found = others[o] * total[s] + gain[o] * most[s], change = found - row[s];
+            row[s] = found;
+            low = change < low ? change : low, high = change > high ? change : high;
+        }
+        bounds[0] = low, bounds[1] = high;
+    }
+}
+
+/* sweep(walks, followers, others, gain, discount, U, X, room, states) → (least, most) change of U:
+   one round of `dense_values.values`. Each state has a follower. */
+static PyObject *sweep(PyObject *module, PyObject *args) {
+    (void)module;
+    Arrays all = {.count = 0};
+    PyObject *others_, *gain_, *U_, *X_, *room_, *found = NULL;
+    Edges *walks, *followers;
+    double discount, bounds[2] = {INFINITY, -INFINITY};
+    Size n;
+    if (!PyArg_ParseTuple(args, "O!O!OOdOOOn", &EdgesType, &walks, &EdgesType, &followers,
+                          &others_, &gain_, &discount, &U_, &X_, &room_, &n)) return NULL;
+    if (!are_of(walks, n, n, 1) || !are_of(followers, n, n, followers->models)) return NULL;
+    TAKE(double, others, others_, 'd', n, 0);
+    TAKE(double, gain, gain_, 'd', n, 0);
+    TAKE(double, U, U_, 'd', n * n, 1);
+    TAKE(double, X, X_, 'd', n * n, 1);
+    TAKE(double, room, room_, 'd', 2 * n, 1);
+    Py_BEGIN_ALLOW_THREADS
+    sweep_pairs(walks, followers, others, gain, discount, U, X, n, room, room + n, bounds);
+    Py_END_ALLOW_THREADS
+    found = Py_BuildValue("dd", bounds[0], bounds[1]);
+failed:
+    let_go(&all);
+    return found;
+}
+
 static PyMethodDef functions[] = {
     {"add", add, METH_VARARGS, "Sums over neighbours."},
     {"largest", largest, METH_VARARGS, "The largest over neighbours."},
@@ -755,6 +814,7 @@ static PyMethodDef functions[] = {
     {"backward", backward, METH_VARARGS, "Chances of later signals, one tick before."},
     {"choose", choose, METH_VARARGS, "The cells of the next signal."},
     {"expected", expected, METH_VARARGS, "Expected matches of each report."},
+    {"sweep", sweep, METH_VARARGS, "One round of the values of all pairs."},
     {"expected_next", expected_next, METH_VARARGS, "The same of the successors alone."},
     {NULL, NULL, 0, NULL}};
 

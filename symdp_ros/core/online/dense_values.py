@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from symdp_ros.core.annotations import Floats, Numbers
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.loops import loops
 from symdp_ros.core.neighbours import Neighbours, Room
 
 _NUMBERS = 1 << 14  # that are worked on at once: they stay near the processor
@@ -23,6 +24,11 @@ def values(chain: Chain, others: Floats, gain: Floats, moves: Floats, discount: 
     followers, walks = Neighbours(*offsets_targets), Neighbours(*offsets_targets, moves)
     U, X, room = np.zeros((n, n)), np.empty((n, n)), Room()  # of (o, s)
     spread = discount / (1 - discount)
+    while loops is not None:
+        least, most = loops.sweep(walks.edges, followers.edges, others, gain, discount, U, X,
+                                  room('rows', (2 * n,)), n)
+        if spread * (most - least) <= tolerance:
+            return X
     while True:
         for some in _columns(n):
             later, found = _padded(U[some].T, room), room('found', (1, n, some.stop - some.start))
