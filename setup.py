@@ -33,7 +33,7 @@ LINT = ['ros-ament-flake8>=0.17,<0.20', 'ros-ament-pep257>=0.17,<0.20', 'flake8>
 LOOPS = [Extension(f'{NAME}.core.{module}', [f'{NAME}/core/{module.replace(".", "/")}.c'],
                    include_dirs=[f'{NAME}/core'], depends=[f'{NAME}/core/arrays.h'],
                    extra_compile_args=['-std=c11', '-O3', '-fno-fast-math', '-ffp-contract=off'],
-                   optional=True) for module in ('offline.passes._passes',)]
+                   optional=True) for module in ('offline.passes._passes', 'online._online')]
 
 setup(
     name=NAME,
