@@ -273,7 +273,7 @@ def test_who_is_at_one_of_many_arms_is_aimed_at():
 def test_the_memory_that_planning_takes():
     """24 bytes for each pair and some for the table: 1,000 states within 200 MB."""
     chain = grid(15)
-    planned(FOUR, 1.0)  # compiles
+    planned(FOUR, 1.0)  # imports
     tracemalloc.start()
     try:
         planned(chain, 2.0)

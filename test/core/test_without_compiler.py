@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Installed without a compiler, NumPy does what the loops in C do: the same bits, the same words."""
+"""Without a compiler, NumPy does what the loops in C do: the same bits, the same words."""
 import json
 from pathlib import Path
 import subprocess
@@ -73,12 +73,14 @@ for name, chain in CHAINS.items():
     for states in (2_000, 0):  # up to which all pairs have a target
         targets.DENSE_STATES = online_batch.DENSE_STATES = states
         planned = OnlineMechanism(chain, Privacy(2.0), policy='planned', random=Random(8))
-        found[f'{name}, planned, {states}'] = planned.privatize_many(symbols[:48], offsets).tolist()
+        found[f'{name}, planned, {states}'] = planned.privatize_many(
+            symbols[:48], offsets).tolist()
         paper = OnlineMechanism(chain, Privacy(2.0), policy='paper', random=Random(9))
         found[f'{name}, paper, {states}'] = paper.privatize_many(symbols[:48], offsets).tolist()
     targets.DENSE_STATES = online_batch.DENSE_STATES = 2_000
-found['complete'] = OnlineMechanism(Chain.complete([f'{i}' for i in range(200)], "3"), Privacy(4.0),
-                                    random=Random(1)).privatize_many(symbols[:48], offsets).tolist()
+complete = Chain.complete([f'{i}' for i in range(200)], '3')
+found['complete'] = OnlineMechanism(complete, Privacy(4.0), random=Random(1)).privatize_many(
+    symbols[:48], offsets).tolist()
 print(json.dumps(found))
 """
 

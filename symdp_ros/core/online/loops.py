@@ -7,4 +7,5 @@ from typing import Any
 #: the module; None: the package was installed without a compiler
 compiled: Any = None
 with suppress(ImportError):
-    from symdp_ros.core.online import _online as compiled
+    from symdp_ros.core.online import _online
+    compiled = _online
