@@ -79,7 +79,8 @@ INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 
 
 setup: $(VENV)/.done
 
-$(VENV)/.done: setup.py symdp_ros/__init__.py
+# Loops in C are built with it.
+$(VENV)/.done: setup.py symdp_ros/__init__.py $(shell find symdp_ros -name '*.[ch]')
 	@echo 'Once: installs $(INSTALLED) into $(VENV): 1 to 3 minutes …'
 	@$(PYTHON) -m venv $(VENV_OPTIONS) $(VENV)
 	@$(INSTALL) '.[$(EXTRAS)]'

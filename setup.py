@@ -29,11 +29,12 @@ LINT = ['ros-ament-flake8>=0.17,<0.20', 'ros-ament-pep257>=0.17,<0.20', 'flake8>
         'mypy>=1.15,<3', 'pydocstyle>=6.3,<7']
 
 #: The inner loops, in C. Where no compiler is, they are left out, and NumPy does the same. Floats
-#: are added in the order of the text, so that every machine draws the same words from the same bits.
+#: are added in the order of the text: every machine draws the same words from the same bits.
 LOOPS = [Extension(f'{NAME}.core.{module}', [f'{NAME}/core/{module.replace(".", "/")}.c'],
                    include_dirs=[f'{NAME}/core'], depends=[f'{NAME}/core/arrays.h'],
                    extra_compile_args=['-std=c11', '-O3', '-fno-fast-math', '-ffp-contract=off'],
-                   optional=True) for module in ('_loops', 'offline.passes._passes')]
+                   optional=True) for module in ('_loops', 'offline.passes._passes',
+                                                 'online._online')]
 
 setup(
     name=NAME,
@@ -61,7 +62,7 @@ setup(
         *((f'share/{NAME}/config/{part}', glob(f'config/{part}/*'))
           for part in ('presets', 'rviz', 'foxglove')),
     ],
-    install_requires=['setuptools', 'numpy>=1.26,<3', 'scipy>=1.11,<2', 'numba>=0.58,<1',
+    install_requires=['setuptools', 'numpy>=1.26,<3', 'scipy>=1.11,<2',
                       'shapely>=2.0,<3',  # polygons: are they valid, do they touch
                       'PyYAML>=6.0,<7', 'rich>=13.0,<16', 'cryptography>=41',
                       'argcomplete>=2,<4'],

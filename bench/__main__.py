@@ -3,7 +3,6 @@
 """`python -m bench`: measure every goal, print the table, write JSON."""
 import argparse
 import json
-import os
 from pathlib import Path
 import sys
 import tempfile
@@ -16,8 +15,6 @@ def main(arguments=None) -> int:
         found = json.loads(Path(options.again).read_text(encoding='utf-8'))
     else:
         with tempfile.TemporaryDirectory(prefix='symdp_bench_') as directory:
-            # Before Numba is imported: what is compiled for this run goes with it.
-            os.environ['NUMBA_CACHE_DIR'] = str(Path(directory, 'numba'))
             found = _measure(options, Path(directory))
         _write_json(found, Path(options.json))
     from bench.table import print_table

@@ -28,7 +28,7 @@ def _prepared(goal, width, height):
         if width * height > 1_000:
             effort.only_full()
         chain, times = with_staying(grid(width, height)), []
-        for i in range(1 + effort.rounds):  # the first one loads, or compiles, what is not there
+        for i in range(1 + effort.rounds):  # the first one loads what is not there
             begun = process_time()
             settings = choose(chain, PRIVACY, MechanismSettings(LIVE))
             settings.online(chain, PRIVACY).privatize([chain.initial_state] * 2)

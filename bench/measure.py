@@ -137,11 +137,11 @@ def side_by_side(tasks: Mapping[str, Callable[[], object]], effort: Effort,
     """
     Time tasks in turn, round by round, each round in the opposite order of the one before.
 
-    Every task is called once before, untimed, so that what is compiled or cached is there.
+    Every task is called once before, untimed, so that what is cached is there.
 
     :param tasks: label → what is timed.
     :param effort: each timing repeats its task until it takes about `effort.seconds`.
-    :param slow: labels of tasks that compile nothing and take long: not called before, nor
+    :param slow: labels of tasks that take long: not called before, nor
         repeated.
     :return: label → seconds a call, one for each round.
     """

@@ -142,7 +142,7 @@ ROWS = (
         'The same with 10,000 states. Memory is the most that Python and NumPy hold at a time '
         '(`tracemalloc`) while one word is privatized; "storing every message" is the same '
         "kernel, made to keep each position's weights. Words and labels are counted on both "
-        'sides, scratch of the compiled loops (16 bytes a state) on neither.'),
+        'sides.'),
     Row('map-size', ('map-size',), _map_size,
         'Grids of 250 × 400 and 25 × 40 states with moves to the four neighbours, from the '
         'middle; feasible words of 14 symbols. Making the mechanism is not timed.'),

@@ -3,7 +3,7 @@
 """The page of the benchmarks, whose numbers all come from JSON."""
 from bench.goals import GOALS
 from bench.suite import ROWS
-from bench.table import compile_line, counted, HEAD, machine_line, markdown, rows
+from bench.table import counted, HEAD, machine_line, markdown, rows
 
 _PAGE = """\
 # Benchmarks
@@ -19,7 +19,7 @@ Every figure is a ratio of two times (or of memory) that were measured side by s
 and one run: in turn, round by round, each round in the opposite order of the one before, garbage
 collected before and not during a timing, each timing repeated until it takes about {timing} ms
 or more. *Measured* is the median of the rounds' ratios, with their quartiles; the times themselves
-are in numbers.json. What is compiled is called once before it is timed. {compiled}
+are in numbers.json. Each task is called once before it is timed.
 
 {counted}:
 
@@ -94,7 +94,7 @@ def page(found) -> str:
     lines = rows(found)
     return _PAGE.format(
         command=found['command'], timing=round(1e3 * found['seconds_a_timing']),
-        machine=machine_line(found), compiled=compile_line(found), counted=counted(found),
+        machine=machine_line(found), counted=counted(found),
         table=markdown(HEAD[:-1], [line[:-1] for line in lines]), unmet=_unmet(found),
         how='\n'.join(map('- {}'.format, _how(found))),
         scaling=_SCALING.format(when=_earlier(found)) if found['scaling'] else '')

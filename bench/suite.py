@@ -6,7 +6,6 @@ from datetime import date
 from importlib import metadata
 import os
 import platform
-import subprocess
 import sys
 from time import perf_counter
 import traceback
@@ -15,27 +14,13 @@ from bench import batch, choosing, ledger, offline, online, parquet, peers, proc
 from bench.goals import GOALS
 from bench.measure import Effort, NotMeasured, Row
 from bench.scaling import curves
-from symdp_ros.core.offline.passes import loops
+from symdp_ros.core.offline import passes
 
 ROWS = (*online.ROWS, *choosing.ROWS, *peers.ROWS, *offline.ROWS, *batch.ROWS, *parquet.ROWS,
         *ledger.ROWS, *processes.ROWS)
 
-_LIBRARIES = ('numpy', 'scipy', 'numba', 'pyarrow', 'cryptography', 'opendp', 'diffprivlib',
+_LIBRARIES = ('numpy', 'scipy', 'pyarrow', 'cryptography', 'opendp', 'diffprivlib',
               'dynamax', 'jax', 'pynini', 'rclpy')
-_COMPILE = """\
-from time import perf_counter
-from bench.chains import PRIVACY, town, walk
-from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.offline.passes import loops
-loops.use_compiled()
-mechanism, word = OfflineMechanism(town(), PRIVACY, base='counting'), walk(town(), 14)
-begun = perf_counter()
-import numba
-imported = perf_counter()
-mechanism.privatize(word)
-first = perf_counter()
-print(imported - begun, first - imported)
-"""
 
 
 def run(rows: Iterable[Row], effort: Effort, command: str, *, scaling: bool = True) -> dict:
@@ -50,14 +35,11 @@ def run(rows: Iterable[Row], effort: Effort, command: str, *, scaling: bool = Tr
     rows = list(rows)
     found = {'date': date.today().isoformat(), 'command': command, 'quick': effort.quick,
              'rounds': effort.rounds, 'seconds_a_timing': effort.seconds, 'machine': machine(),
-             'compile': {}, 'goals': {}, 'scaling': {}, 'interrupted': False}
+             'goals': {}, 'scaling': {}, 'interrupted': False}
     missing = dict.fromkeys(GOALS, 'not asked for')
     missing |= {goal: 'interrupted' for row in rows for goal in row.goals}
     started = perf_counter()
-    loops.use_compiled()
     try:
-        _tell('compiling')
-        found['compile'] = compile_seconds(again=not effort.quick)
         for i, row in enumerate(rows, 1):
             begun = perf_counter()
             try:
@@ -98,24 +80,6 @@ def verdict(goal) -> str:
         f' (an estimate {goal["estimate"]})' if 'estimate' in goal else '')
 
 
-def compile_seconds(again: bool) -> dict[str, float]:
-    """
-    Return what it takes to load Numba and to compile what a route needs; also to load that again.
-
-    In processes of their own; where NUMBA_CACHE_DIR is new, it is filled for all others.
-    """
-    def first_route():
-        return [float(word) for word in subprocess.run(
-            [sys.executable, '-c', _COMPILE], check=True, capture_output=True,
-            text=True).stdout.split()]
-
-    imported, compiled = first_route()
-    found = {'import numba': imported, 'first route, compiled': compiled}
-    if again:
-        _, found['first route, from the cache'] = first_route()
-    return found
-
-
 def machine() -> dict:
     """Return what the figures depend on; neither names of hosts nor paths."""
     versions = {}
@@ -126,7 +90,8 @@ def machine() -> dict:
             continue
     return {'processor': _processor(), 'cores': len(os.sched_getaffinity(0)),
             'system': f'{platform.system()} {platform.machine()}',
-            'Python': platform.python_version(), 'libraries': versions}
+            'Python': platform.python_version(), 'libraries': versions,
+            'loops': 'NumPy' if passes.compiled is None else 'compiled'}
 
 
 def _processor():

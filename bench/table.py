@@ -54,7 +54,7 @@ def print_table(found) -> None:
     if not console.is_terminal:
         console = Console(highlight=False, markup=False, width=_PIPED_WIDTH)
     wide = console.width >= _WIDE
-    console.print(f'{machine_line(found)}\n{compile_line(found)}\n')
+    console.print(f'{machine_line(found)}\n')
     table = Table(box=None, pad_edge=False, header_style='bold')
     for column in HEAD[:None if wide else -1]:
         table.add_column(column, overflow='fold')
@@ -80,13 +80,6 @@ def machine_line(found) -> str:
     machine = found['machine']
     libraries = ', '.join(f'{name} {version}' for name, version in machine['libraries'].items())
     return (f'{machine["processor"]}, {machine["cores"]} cores, {machine["system"]}; Python '
-            f'{machine["Python"]}, {libraries}; {found["date"]}; {found["rounds"]} rounds'
+            f'{machine["Python"]}, {libraries}; loops: {machine.get("loops", "compiled")}; '
+            f'{found["date"]}; {found["rounds"]} rounds'
             + (' (quick: smaller sizes)' if found['quick'] else ''))
-
-
-def compile_line(found) -> str:
-    """Return what was kept out of the figures."""
-    if not found['compile']:
-        return 'Compiling was not measured.'
-    return 'Not in the figures: ' + ', '.join(
-        f'{label} {in_seconds(value)}' for label, value in found['compile'].items()) + '.'

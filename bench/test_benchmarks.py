@@ -30,8 +30,6 @@ def effort(**more):
 @pytest.fixture
 def found(monkeypatch):
     """Return the result of a run of three rows: met, interrupted, failed."""
-    monkeypatch.setattr(suite, 'compile_seconds', lambda again: {'import numba': 0.5})
-
     def fast(effort):
         yield Figure('step-empty', (3.0, 9.0, 5.0), {'step': 1.2e-7}, 'A note.')
         yield Figure('step-opendp', (100.0, 200.0, 120.0), estimate='from one of two')
@@ -122,8 +120,6 @@ def test_a_run_keeps_what_it_measured(found, capsys):
 
 
 def test_an_interrupted_run_keeps_what_it_measured(monkeypatch):
-    monkeypatch.setattr(suite, 'compile_seconds', lambda again: {})
-
     def half(effort):
         yield Figure('step-empty', (3.0,))
         raise KeyboardInterrupt
@@ -161,7 +157,6 @@ def test_the_command_writes_json_page_and_figure(found, tmp_path, monkeypatch, c
         yield tmp_path
     monkeypatch.setattr(command.tempfile, 'TemporaryDirectory', directory)
     monkeypatch.setattr(command, '_measure', lambda options, directory: found)
-    monkeypatch.setenv('NUMBA_CACHE_DIR', '')
     status = command.main(['--json', str(tmp_path / 'new' / 'found.json'),
                            '--page', str(tmp_path / 'bench.md')])
     assert status == 1  # a row failed

@@ -7,7 +7,7 @@ Every module is tried in a process that has imported and collected the tests nam
 `modules.yaml`. A first run notes which lines each test reaches, and for how long it runs. Each
 mutant then is a fork of that process: the changed function is put in place of the real one, and
 the tests that reach it run, short ones first, until one fails. (A change outside functions is
-imported afresh.) Loops run as they are, without numba.
+imported afresh.) Loops run in NumPy: no text of theirs is in C.
 
 What survives is a gap in the tests, or changes nothing that matters: `equivalent.yaml` says why.
 """

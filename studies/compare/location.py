@@ -10,7 +10,6 @@ state. Draws from a distribution in the plane are replaced by DRAWS fixed points
 from collections.abc import Callable
 from functools import cache
 
-from numba import njit
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
@@ -114,21 +113,10 @@ def k_norm_noise(differences: Floats, epsilon: float) -> Floats:
 
 def _remapped(centres: Floats, noise: Floats, places: Floats) -> Floats:
     """Return how often centre + noise is nearest to each place: shape (centres, places)."""
-    return _nearest(np.ascontiguousarray(centres), noise, np.ascontiguousarray(places))
-
-
-@njit(cache=True)
-def _nearest(centres, noise, places):
     found = np.zeros((len(centres), len(places)))
-    for i in range(len(centres)):
-        for j in range(len(noise)):
-            x, y = centres[i, 0] + noise[j, 0], centres[i, 1] + noise[j, 1]
-            best, least = 0, np.inf
-            for k in range(len(places)):
-                far = (places[k, 0] - x)**2 + (places[k, 1] - y)**2
-                if far < least:
-                    best, least = k, far
-            found[i, best] += 1 / len(noise)
+    for i, points in enumerate(centres[:, None] + noise):
+        far = (places[:, 0] - points[:, :1])**2 + (places[:, 1] - points[:, 1:])**2
+        found[i] = np.bincount(far.argmin(axis=1), minlength=len(places)) / len(noise)
     return found
 
 

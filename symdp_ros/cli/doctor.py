@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.in_domain import domain_of, needing_ros
+from symdp_ros.core.offline import passes
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.messages.revealing import shown_by
@@ -94,6 +95,8 @@ def run(options) -> int:
     print(f'ROS domain {domain}{", this machine alone" if near else ""}: '
           f'{counted(len(graph.nodes), "node")}, {counted(len(graph.topics), "topic")}')
     print(f'private topics: {_some_names(private, 20)}')
+    print('loops: ' + ('NumPy (no C compiler when it was installed)' if passes.compiled is None
+                       else 'compiled'))
     if segments := segments_for_all():
         print(f'in /dev/shm, every user of this machine can read {counted(segments, "file")} of '
               'Fast DDS, where messages stay: SECURITY.md, Other users, says what helps')

@@ -10,7 +10,6 @@ from symdp_ros.cli import (calibrate, call, demo, doctor, echo, explore, isolate
 from symdp_ros.cli.arguments import Parser
 from symdp_ros.cli.logs import learn, ledger, release, table
 from symdp_ros.cli.maps import automaton, chain, check, propose_zones
-from symdp_ros.core.compiled.notice import on_slow_loops
 from symdp_ros.errors import printable, SymdpError
 from symdp_ros.files.standard_output import close_output
 
@@ -55,9 +54,7 @@ def run(options: argparse.Namespace) -> int:
     """Run a subcommand with its options; return the exit status, as `main`."""
     _escape()
     try:
-        with on_slow_loops(lambda text: print(f'symdp {options.command}: {text}',
-                                              file=sys.stderr, flush=True)):
-            status = options.run(options)
+        status = options.run(options)
         sys.stdout.flush()
         return status
     except SymdpError as error:

@@ -106,7 +106,7 @@ def _call(observer, name, process):
         found = json.loads(answer.result().message)
         if found['code'] != 'starting' or time.monotonic() > until:
             return found['summary']
-        observer.spin(0.5, process)  # it compiles its loops
+        observer.spin(0.5, process)  # it makes its tables
 
 
 class _Readers:

@@ -20,7 +20,6 @@ from rclpy.executors import Executor
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
-from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_path
@@ -43,7 +42,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 if TYPE_CHECKING:
     from symdp_ros.core.chain import Chain
 
-_BETWEEN_LOOKS = 0.02  # seconds, at a thread that compiles
+_BETWEEN_LOOKS = 0.02  # seconds, at a thread that makes tables
 _LOOKS_FOR_NODES = 5  # times that the executor may turn until nothing holds a node that ended
 
 
@@ -180,13 +179,11 @@ class FleetNode(GuardedNode):
         Robots that started go on meanwhile.
         """
         def make_all():
-            with on_slow_loops(self.get_logger().info), interrupted_if(stop_requested), (
-                    suppress(KeyboardInterrupt)):
-                for robot in robots:
-                    if stop_requested():
-                        return
-                    with suppress(SymdpError):  # its robot will say so
-                        self._made.append(self._choices.of(_values(robot)))
+            for robot in robots:
+                if stop_requested():
+                    return
+                with suppress(SymdpError):  # its robot will say so
+                    self._made.append(self._choices.of(_values(robot)))
 
         thread = Thread(target=make_all)
         thread.start()

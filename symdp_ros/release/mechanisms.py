@@ -67,11 +67,7 @@ class Mechanisms:
         return taken
 
     def prepare(self) -> None:
-        """
-        Draw a word of unknown symbols with each mechanism that may be chosen.
-
-        This imports what releases need. The pass over long logs is compiled when one comes.
-        """
+        """Draw a word with each mechanism that may be chosen: this imports what releases need."""
         for settings in self._available.values():
             self._of(settings).privatize([None] * _SHORT)
 

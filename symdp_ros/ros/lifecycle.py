@@ -6,7 +6,6 @@ from hashlib import sha256
 from typing import Any
 
 from rclpy.lifecycle import LifecycleNode, LifecycleNodeMixin, TransitionCallbackReturn
-from symdp_ros.core.compiled.notice import interrupted_if, on_slow_loops
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.files.text_file import read_map_text
@@ -14,7 +13,7 @@ from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.guarded_node import GuardedNode
 from symdp_ros.ros.live.manager_bond import ManagerBond
 from symdp_ros.ros.parameters import declare
-from symdp_ros.ros.process.spinning import stop_requested, stops_at_once
+from symdp_ros.ros.process.spinning import stops_at_once
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -64,8 +63,7 @@ class ManagedNode(GuardedNode, LifecycleNode):
     def _prepare(self):
         self._prepared_files = digests_of_files(self.settings)
         try:
-            with on_slow_loops(self.get_logger().info), interrupted_if(stop_requested), (
-                    stops_at_once()):
+            with stops_at_once():
                 self._prepared = self.prepare()
         except BaseException as error:  # for `configure` to report, whenever it is called
             self._prepared = error

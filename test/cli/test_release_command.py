@@ -16,10 +16,9 @@ import sys
 from in_process import CHAIN, ROOT, run_symdp
 from mcap.reader import make_reader
 import pytest
-from symdp_ros import __version__, Chain, OfflineMechanism
+from symdp_ros import __version__, Chain
 from symdp_ros.cli.main import main
 from symdp_ros.core.accounting import response_rho
-from symdp_ros.core.compiled.notice import COMPILING, loops_begin
 from symdp_ros.ledger.accounts import written
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import read_log, write_log
@@ -379,24 +378,6 @@ def test_paths_that_cannot_be(place, name):
         assert 'Traceback' not in run.stderr and len(run.stderr) < 3000
         assert run.returncode == 0 or run.stderr.startswith('symdp release: ') \
             or 'failed' in run.stdout
-
-
-def test_what_has_to_be_compiled_is_said_at_once(place, monkeypatch, capsys):
-    """As if the loops were not there yet."""
-    monkeypatch.chdir(place)
-    real = OfflineMechanism.privatize
-    told = []
-
-    def privatize(self, word):
-        loops_begin(COMPILING)
-        told.append(capsys.readouterr().err)
-        return real(self, word)
-
-    monkeypatch.setattr(OfflineMechanism, 'privatize', privatize)
-    assert main(['release', 'logs', '--chain', str(CHAIN), '--epsilon=1', '--adjacency=1', '-o',
-                 'out']) == 0
-    assert told == ['symdp release: compiling the inner loops: this takes up to a minute, '
-                    'once after an installation\n', '']
 
 
 def test_what_would_be_noise_is_refused_and_not_charged(place):

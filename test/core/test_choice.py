@@ -131,7 +131,7 @@ from symdp_ros.core.privacy import Privacy
 chain = Chain({'a': ['a', 'b'], 'b': ['b', 'a']}, 'a')
 print(*(choose(chain, Privacy(2.0), MechanismSettings(selection), 20).name
         for selection in ('auto', 'live')), [name for name in sys.modules if name.startswith((
-            'symdp_ros.core.o', 'symdp_ros.analysis', 'numba', 'scipy'))])
+            'symdp_ros.core.o', 'symdp_ros.analysis', 'scipy'))])
 """
 
 

@@ -334,7 +334,7 @@ def test_memory_of_causal_release():
     assert peak < 100e6
 
 
-def test_a_log_is_released_without_a_compiler():
+def test_a_log_is_released_without_large_libraries():
     subprocess.run([sys.executable, '-c', """
 import sys
 from symdp_ros import Chain, OnlineMechanism, Privacy
@@ -345,9 +345,9 @@ OfflineMechanism(chain, Privacy(1.0), selection='causal').privatize(['a'])
 for selection in 'permute_and_flip', 'exponential':
     mechanism = OfflineMechanism(chain, Privacy(1.0), selection=selection)
     assert len(mechanism.privatize(['a'] * 30)) == 30
-assert not {'numba', 'scipy'} & set(sys.modules)
+assert 'scipy' not in sys.modules
 mechanism.privatize(['a'] * 20_000)  # a log of a day
-assert not {'numba', 'scipy'} & set(sys.modules)
+assert 'scipy' not in sys.modules
 """], check=True)
 
 

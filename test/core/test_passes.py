@@ -94,3 +94,76 @@ def test_it_makes_no_difference_which_runs(chain, trust, zoned, seed):
             patch.setattr(passes, 'compiled', module)
             outputs.append(law_of(chain, trust, zoned).draw(word))
     assert outputs[0] == outputs[1]
+
+
+def swept(chain=MAPS['habits'], n=6, zoned=False, trust=0.8):
+    """Return the arguments of `sweep` and of `walk` for a word of n symbols."""
+    sampler = (law := law_of(chain, trust, zoned))._sampler
+    word = law._pass_word([*chain.states] * n)._replace(symbols=np.arange(n) % len(chain) + 1)
+    word = word._replace(begins=word.begins[:n], ends=word.ends[:n])
+    W, E = sampler.rows(n, int((word.ends - word.begins).max()), sampler.plan(n))
+    model, bits = sampler.moves.prior.copy(), np.arange(n, dtype=np.uint64) << np.uint64(60)
+    first = {'first': 0, 'last': n, 'word': word, 'moves': sampler.moves, 'W': W, 'E': E}
+    return first, {'position': 0, 'first': 0, 'last': n, 'state': sampler._chain.initial,
+                   'word': word, 'bits': bits, 'moves': sampler.moves, 'widest': 9, 'W': W, 'E': E,
+                   'model': model, 'out': np.empty(n, np.int64)}
+
+
+def with_one(array, place, value):
+    changed = array.copy()
+    changed[place] = value
+    return changed
+
+
+#: What a mistake in Python could hand over: which argument, and what it becomes.
+MISTAKES = {
+    'rows too few': ('W', lambda W: W[:-1].copy()),
+    'rows too narrow': ('W', lambda W: W[:, :-8].copy()),
+    'rows of float32': ('W', lambda W: np.ones(W.shape, np.float32)),
+    'rows in another order': ('W', np.asfortranarray),
+    'rows with one axis': ('W', np.ravel),
+    'no array': ('W', lambda W: None),
+    'no tuple': ('word', list),
+    'last beyond the word': ('last', lambda last: last + 1),
+    'first below 0': ('first', lambda first: -1),
+    'symbols of int32': ('word', lambda w: w._replace(symbols=w.symbols.astype(np.int32))),
+    'places too few': ('word', lambda w: w._replace(begins=w.begins[1:], ends=w.ends[1:])),
+    'a place before all states': ('word', lambda w: w._replace(begins=w.begins - 2)),
+    'a place beyond all states': ('word', lambda w: w._replace(ends=w.ends + 9)),
+    'weights too few': ('moves', lambda m: m._replace(weights=m.weights[:-1].copy())),
+    'other lanes': ('moves', lambda m: m._replace(weights=m.weights[:, :3].copy())),
+    'models too few': ('moves', lambda m: m._replace(switch=m.switch[:1].copy())),
+    'offsets that descend': ('moves', lambda m: m._replace(offsets=with_one(m.offsets, 2, -5))),
+    'offsets beyond the moves': ('moves', lambda m: m._replace(
+        offsets=with_one(m.offsets, slice(1, None), 10**12))),
+    'no states': ('moves', lambda m: m._replace(offsets=m.offsets[:0])),
+    'a bit missing': ('bits', lambda bits: bits[1:].copy()),
+    'bits of int64': ('bits', lambda bits: bits.astype(np.int64)),
+    'no state of that number': ('state', lambda state: 10**12),
+    'a position before the rows': ('position', lambda position: -1),
+    'a short out': ('out', lambda out: out[1:].copy()),
+    'an out that is read-only': ('out', lambda out: np.frombuffer(out.tobytes(), np.int64)),
+    'another number of models': ('model', lambda model: model[:2].copy()),
+    'more moves than there is room for': ('widest', lambda widest: 0)}
+
+
+@needs_compiled
+@pytest.mark.parametrize('zoned', [False, True])
+@pytest.mark.parametrize('mistake', MISTAKES)
+def test_a_mistake_in_python_raises_and_reads_nothing_outside(mistake, zoned):
+    name, change = MISTAKES[mistake]
+    for function, given in zip((passes.compiled.sweep, passes.compiled.walk), swept(zoned=zoned)):
+        function(*given.values())
+        if name in given:
+            given[name] = change(given[name])
+            with pytest.raises((TypeError, ValueError, BufferError)):
+                function(*given.values())
+
+
+@needs_compiled
+def test_targets_must_be_states_of_the_next_place():
+    given, _ = swept()
+    moves = given['moves']
+    given['moves'] = moves._replace(targets=with_one(moves.targets, 0, 10**6))
+    with pytest.raises(ValueError):
+        passes.compiled.sweep(*given.values())

@@ -20,7 +20,7 @@ from symdp_ros.core.online import planned as plan
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.planned import DISCOUNT, NEAR_TOLERANCE, planned_targets, TOLERANCE
-from symdp_ros.core.online.values import choose
+from symdp_ros.core.online.values_in_numpy import choose
 from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.maps import read_graph
 
@@ -273,7 +273,7 @@ def test_who_is_at_one_of_many_arms_is_aimed_at():
 def test_the_memory_that_planning_takes():
     """24 bytes for each pair and some for the table: 1,000 states within 200 MB."""
     chain = grid(15)
-    planned(FOUR, 1.0)  # compiles
+    planned(FOUR, 1.0)  # imports
     tracemalloc.start()
     try:
         planned(chain, 2.0)
@@ -362,8 +362,7 @@ def test_values_within_the_radius_are_those_of_the_equation(chain, most, sparse)
         here = slice(first[o], first[o + 1])
         assert found[here] == pytest.approx(X[symbols[here], o], rel=1e-7)
     assert match == pytest.approx(X.diagonal(), rel=1e-7)
-    work = np.array([[0.0], [9.0], [9.0]]) + np.zeros(n)  # sums of before, whatever they were
-    codes = choose(first, symbols, *chain.csr(), 1e-6, found, work, match)
+    codes = choose(first, symbols, *chain.csr(), 1e-6, found, match)
     for o, state in enumerate(chain.states):
         here = slice(first[o], first[o + 1])
         reached = X[np.ix_(symbols[here], [chain.state_index[c] for c in chain.successors(state)])]

@@ -7,8 +7,11 @@ from pathlib import Path
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tarfile
 
 import pytest
+from symdp_ros.core.offline import passes
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What needs ROS, or another library that is not installed, names one of these.
@@ -40,22 +43,44 @@ for command in ('check CHAIN',
 """
 
 
+#: Fails where a loop in C is not there, or is there, as its argument says; prints some words.
+LOOPS = """
+import sys
+from random import Random
+from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
+from symdp_ros.core.offline import passes
+from symdp_ros.core.online import loops
+assert (passes.compiled is None) == (loops.compiled is None) == (sys.argv[1] == 'without')
+chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
+for kind in OfflineMechanism, OnlineMechanism:
+    mechanism = kind(chain, Privacy(1.0), random=Random(1))
+    print(mechanism.privatize(['a', 'b', None, 'c'] * 9),
+          mechanism.privatize_many([0, 1, 2, 2] * 9, [0, 4, 36]))
+"""
+
+
+def copy_source(source):
+    """Copy what an installation is made of."""
+    for name in ('symdp_ros', 'launch', 'config', 'resource'):
+        shutil.copytree(ROOT / name, source / name,
+                        ignore=shutil.ignore_patterns('__pycache__', '*.so'))
+    for name in ('setup.py', 'setup.cfg', 'package.xml', 'README.md', 'MANIFEST.in'):
+        shutil.copy(ROOT / name, source)
+
+
+def install(source, target, **environment):
+    copy_source(source)
+    here = ['--install-dir', str(target)]
+    subprocess.run([sys.executable, 'setup.py', '-q', 'install_lib', *here, 'install_data', *here],
+                   check=True, cwd=source, env={**os.environ, **environment})
+    shutil.rmtree(source)
+
+
 @pytest.fixture(scope='module')
 def installed(tmp_path_factory):
     """Return the folder that holds an installation; libraries are those of the tests."""
     source, target = (tmp_path_factory.mktemp(name) for name in ('source', 'target'))
-    for name in ('symdp_ros', 'launch', 'config', 'resource'):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns('__pycache__'))
-    for name in ('setup.py', 'setup.cfg', 'package.xml', 'README.md'):
-        shutil.copy(ROOT / name, source)
-    here = ['--install-dir', str(target)]
-    subprocess.run([sys.executable, 'setup.py', '-q', 'install_lib', *here, 'install_data', *here],
-                   check=True, cwd=source)
-    shutil.rmtree(source)
-    for compiled in (ROOT / 'symdp_ros').rglob('*.nb?'):  # so that nothing is compiled
-        place = target / compiled.relative_to(ROOT)
-        place.parent.mkdir(exist_ok=True)
-        shutil.copy(compiled, place)
+    install(source, target)
     return target
 
 
@@ -84,6 +109,37 @@ def test_the_commands_work_away_from_the_repository(installed, tmp_path):
     [released] = (tmp_path / 'released').glob('*.csv')
     assert len(released.read_text().splitlines()) == 5
     assert 'states' in text and 'causal' in text.partition('robot')[2]
+
+
+def test_without_a_compiler_it_is_installed_and_draws_the_same(installed, tmp_path):
+    install(tmp_path / 'source', tmp_path / 'target', CC='false')
+    assert not [*(tmp_path / 'target').rglob('*.so')]
+    without = run(tmp_path / 'target', tmp_path, '-c', LOOPS, 'without')
+    if passes.compiled is not None:  # else there is no compiler here
+        assert run(installed, tmp_path, '-c', LOOPS, 'with') == without
+
+
+def test_a_source_distribution_holds_the_loops(tmp_path):
+    copy_source(tmp_path / 'source')
+    subprocess.run([sys.executable, 'setup.py', '-q', 'sdist', '--dist-dir', str(tmp_path)],
+                   check=True, cwd=tmp_path / 'source')
+    [archive] = tmp_path.glob('*.tar.gz')
+    with tarfile.open(archive) as files:
+        names = [name.partition('/')[2] for name in files.getnames()]
+    loops = [str(file.relative_to(ROOT)) for file in (ROOT / 'symdp_ros').rglob('*.[ch]')]
+    assert len(loops) > 2 and {*loops} <= {*names}
+
+
+@pytest.mark.skipif(shutil.which('cc') is None, reason='there is no C compiler')
+def test_the_loops_compile_without_a_warning(tmp_path):
+    for file in (ROOT / 'symdp_ros').rglob('*.c'):
+        done = subprocess.run(
+            ['cc', '-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-fPIC', '-c',
+             f'-I{sysconfig.get_path("include")}', f'-I{ROOT / "symdp_ros" / "core"}', str(file),
+             '-o', str(tmp_path / 'loops.o')], capture_output=True, text=True)
+        if 'Python.h' in done.stderr:
+            pytest.skip('the headers of Python are not installed')
+        assert done.returncode == 0, done.stderr
 
 
 def test_the_folder_that_holds_the_clone_hides_nothing(tmp_path):

@@ -15,7 +15,7 @@ import symdp_ros
 from symdp_ros import errors
 
 PACKAGE = Path(symdp_ros.__file__).parent
-THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'numba', 'shapely', 'yaml',
+THIRD_PARTY = {'cryptography', 'numpy', 'scipy', 'shapely', 'yaml',
                'pyproj'}  # in a function: it is not always there
 
 #: The rooms of the house, from the ground up: each may import those before it, and itself.

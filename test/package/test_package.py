@@ -20,7 +20,7 @@ SETUP = ast.parse((ROOT / 'setup.py').read_text())
 #: Imported module → rosdep key.
 KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'shapely': 'python3-shapely',
         'yaml': 'python3-yaml',
-        'numba': 'python3-numba', 'cryptography': 'python3-cryptography',
+        'cryptography': 'python3-cryptography',
         'argcomplete': 'python3-argcomplete',
         'tf2_ros': 'tf2_ros_py', 'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
         'pyproj': 'python3-pyproj',
@@ -93,10 +93,7 @@ def test_rosdep_finds_every_key_on_ubuntu():
     """No key of pip: there, pip may not install into the system, nor may a released package."""
     elements = [element for kind in ('depend', 'exec_depend', 'test_depend')
                 for element in PACKAGE.iter(kind) if element.text.startswith('python3-')]
-    assert {e.text for e in elements if not e.get('condition')} == UBUNTU
-    # Ubuntu 24.04, of Jazzy and Kilted, has no numba.
-    assert {e.text: e.get('condition') for e in elements if e.get('condition')} == {
-        'python3-numba': '$ROS_DISTRO > kilted'}
+    assert {element.text for element in elements} == UBUNTU
 
 
 def test_what_pip_alone_installs_has_an_extra():

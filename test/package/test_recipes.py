@@ -18,7 +18,6 @@ HEADER = '# SPDX-License-Identifier: Apache-2.0\n'
 def copy(tmp_path):
     """Return a copy of the package, to be changed."""
     copied = tmp_path / 'symdp_ros'
-    # With what is compiled: the copy's own changes alone are compiled there.
     shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns('*.pyc'))
     return copied
 

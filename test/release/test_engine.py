@@ -421,7 +421,7 @@ CHILD = """
 import os, signal, sys, tempfile
 from pathlib import Path
 sys.path[:0] = 'test/release', 'test/core'
-import symdp_ros.core.offline.passes.kernels
+import symdp_ros.core.offline.exponential
 from test_engine import Place, settings
 from symdp_ros.release.engine import Releaser
 from symdp_ros.ledger.ledger import Ledger

@@ -34,7 +34,7 @@ from symdp_ros.ros.process.own_network import is_isolated  # noqa: E402
 from type_description_interfaces.srv import GetTypeDescription  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Seconds that a condition may take: what is compiled on first use takes 35 s of a free processor.
+#: Seconds that a condition may take: a busy machine takes long.
 #: No test asserts a time.
 PATIENCE = 150.0
 _LOST = 40.0  # seconds after which an answer counts as lost
@@ -93,8 +93,8 @@ def free_domain() -> int:
 
 
 @cache
-def _server(*arguments):
-    return NodeServer(ROOT, *arguments)
+def _server():
+    return NodeServer(ROOT)
 
 
 def clear_ports():
@@ -132,10 +132,8 @@ class Run:
     """A node of the package that runs in a process of its own."""
 
     def __init__(self, domain, home: Path, log: Path, name, arguments):
-        # Where a test asks for another place of compiled loops, none are there.
-        loops = [] if 'NUMBA_CACHE_DIR' in os.environ else ['loops']
         self.log_file, self._crash_is_known = log, False
-        self.process = _server(*loops).start(
+        self.process = _server().start(
             name, ['--ros-args', *arguments], log,
             {**os.environ, 'ROS_DOMAIN_ID': str(domain), 'ROS_HOME': str(home)})
 
@@ -387,7 +385,7 @@ class World:
         return self._ready_client(Trigger, name).call_async(Trigger.Request())
 
     def trigger(self, name):
-        """Call a service (Trigger) once its node has compiled its loops; return the response."""
+        """Call a service (Trigger) once its node has started; return the response."""
         def answer():
             response = self.call(Trigger, name, Trigger.Request())
             return None if 'starting: ' in response.message[:50] else response

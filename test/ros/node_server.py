@@ -3,8 +3,7 @@
 """
 Nodes in processes of their own, forked from one that has imported all that they need.
 
-Most of what a node does in a short test is importing. `python node_server.py` is that process;
-with the argument `loops`, it has also loaded the compiled loops of most nodes.
+Most of what a node does in a short test is importing. `python node_server.py` is that process.
 """
 import atexit
 from contextlib import suppress
@@ -24,15 +23,15 @@ IMPORTED = ['numpy', 'rclpy.action', 'diagnostic_msgs.msg', 'std_msgs.msg', 'std
             *(f'symdp_ros.nodes.{name}' for name in ('fleet', 'log_release', 'patrol',
                                                      'privatizer'))]
 _PR_SET_PDEATHSIG = 1  # prctl(2)
-_PATIENCE = 300.0  # seconds: loops that nobody has compiled yet are compiled first
+_PATIENCE = 300.0  # seconds
 
 
 class NodeServer:
     """Starts nodes, and knows which of them have ended."""
 
-    def __init__(self, directory, *arguments):
+    def __init__(self, directory):
         self._server = subprocess.Popen(
-            [sys.executable, __file__, *arguments], stdin=subprocess.PIPE,
+            [sys.executable, __file__], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True, cwd=directory,
             env={**os.environ, 'OPENBLAS_NUM_THREADS': '1'})  # none: it forks
         self._started, self._ended = None, {}  # the last process; process → exit status
@@ -141,13 +140,11 @@ def become(name, arguments, log, environment):
     os.dup2(1, 2)
     os.environ.clear()
     os.environ.update(environment)
-    if 'numba' in sys.modules:
-        sys.modules['numba'].config.reload_config()  # it read the environment
     sys.argv = [name, *arguments]
 
 
-def load_loops():
-    """Do once what takes most of the processor time of a start: load loops."""
+def draw_once():
+    """Import what the first draw of each policy imports."""
     from symdp_ros.core.chain import Chain
     from symdp_ros.core.mechanism_settings import MechanismSettings
     from symdp_ros.core.privacy import Privacy
@@ -174,7 +171,6 @@ def leave(status):
 if __name__ == '__main__':
     for module in IMPORTED:
         importlib.import_module(module)
-    if 'loops' in sys.argv:
-        load_loops()
+    draw_once()
     if name := serve():
         leave(importlib.import_module(f'symdp_ros.nodes.{name}').main())

@@ -173,13 +173,13 @@ def test_a_map_that_has_changed_is_read_at_the_next_configure(world, chain_file)
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_a_node_that_prepares(world, chain_file, monkeypatch, number):
-    """On a map so large that loops are compiled."""
-    monkeypatch.setenv('NUMBA_CACHE_DIR', str(chain_file.with_name('cache')))
+def test_a_signal_ends_a_node_that_prepares(world, chain_file, number):
+    """On a map so large that a plan takes long."""
     chain_file.write_text('initial_state: s0\ntransitions:\n' + ''.join(
         f'  s{i}: [s{i}, s{(i + 1) % 2100}]\n' for i in range(2100)))
-    run = world.start('privatizer', chain_file=chain_file, epsilon=2.0, autostart='false')
-    run.wait_for('compiling the inner loops')
+    run = world.start('privatizer', chain_file=chain_file, epsilon=2.0, policy='planned',
+                      autostart='false')
+    world.wait_until(lambda: 'privatizer' in world.node.get_node_names(), 'a node that prepares')
     assert run.stop(number) == 0
     assert 'Traceback' not in run.log and 'active' not in run.log
 

@@ -23,7 +23,6 @@ from shared_data import shared
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from symdp_ros import Chain
-from symdp_ros.core.compiled.notice import COMPILING, loops_begin
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.maps import read_chain
@@ -267,9 +266,7 @@ def test_nothing_said_depends_on_what_a_log_contains(tmp_path, chain_file, words
         # A warning of rclpy, on a client that the node does not know yet; and its line of code.
         log = re.sub(r'.*failed to send response.*\n(  .*\n)?', '', log)
         assert 'petrel' not in log
-        # Where the loops are not on the disk, the first of these nodes says that it compiles.
-        lines = [line for line in log.splitlines() if COMPILING not in line]
-        said[i] = [*answers, *lines, *[path.name for path in released(place)]]
+        said[i] = [*answers, *log.splitlines(), *[path.name for path in released(place)]]
     for i in range(1, len(words)):
         assert said[0] == said[i], words[i]
 
@@ -407,18 +404,9 @@ def test_many_calls_at_once_share_a_run(world, place, chain_file):
     assert run.log.count('bad.csv: failed') < 5  # at most one of them began a run at once
 
 
-def test_what_has_to_be_compiled_is_said_once(place, chain_file, monkeypatch, capfd):
-    """As if the loops were not there yet: to compile them takes half a minute."""
-    monkeypatch.setattr(Mechanisms, 'prepare', lambda self: loops_begin(COMPILING))
-    with node_here(place, chain_file):
-        pass
-    assert capfd.readouterr().err.count('compiling the inner loops') == 1
-
-
 def test_what_cannot_be_prepared_is_said_and_holds_up_nobody(place, chain_file, monkeypatch,
                                                              capfd):
     def full(self):
-        loops_begin(COMPILING)
         raise OSError(28, 'No space left on device')
 
     monkeypatch.setattr(Mechanisms, 'prepare', full)

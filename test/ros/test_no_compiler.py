@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A live node loads no compiler and no large library: its memory is the robot's."""
+"""A live node loads no large library: its memory is the robot's."""
 import os
 from pathlib import Path
 import re

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Many words at once: the draws of the online mechanism in compiled loops."""
+"""Many words at once: the tables and the draws of the online mechanism for its loops."""
 import numpy as np
 from symdp_ros.core.annotations import Ints, Numbers, ShortInts
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.online import batch_in_numpy, loops
+from symdp_ros.core.online.batch_in_numpy import IDENTITY, LANES, LAST, OFFSET, SEARCH, TABLE
 from symdp_ros.core.online.response import Response
 from symdp_ros.core.online.targets import DENSE_STATES, SparseTargets, Targets
 from symdp_ros.core.word_arrays import chunks, WordBits
@@ -25,44 +27,42 @@ class OnlineBatch:
 
     def __init__(self, chain: Chain, targets: Targets | None, width: int,
                  responses: dict[int, Response]):
-        from symdp_ros.core.online import kernel
-
         self._chain = chain
         self._dtype: type[np.uint32 | np.uint64] = np.uint32 if width == 30 else np.uint64
         n = len(chain)
         self._aims: tuple[int, Numbers, Numbers, Numbers]
         rows = {count: self._row(response) for count, response in responses.items()}
-        empty = np.zeros(1, self._dtype)
+        empty: Numbers = np.zeros(1, np.uint32)
         if not chain.stores_edges:
-            self._rows: Numbers = np.array([rows[n]], self._dtype)
-            self._targets: Numbers = np.arange(n).astype(self._dtype)
-            self._aims = kernel.IDENTITY, empty, empty, empty
+            self._rows: Numbers = np.array([rows[n]], np.uint64)
+            self._targets: Numbers = np.arange(n, dtype=np.uint32)
+            self._aims = IDENTITY, empty, empty, empty
             return
         offsets, edges = chain.csr()
-        self._rows = np.array([rows[count] for count in chain.out_degrees().tolist()], self._dtype)
-        self._rows[:, kernel.OFFSET] = offsets[:-1]
-        self._targets = edges.astype(self._dtype)
+        self._rows = np.array([rows[count] for count in chain.out_degrees().tolist()], np.uint64)
+        self._rows[:, OFFSET] = offsets[:-1]
+        self._targets = edges.astype(np.uint32)
         if n <= DENSE_STATES:
-            table: Numbers = np.zeros((n, n + 1), self._dtype)
+            table: Numbers = np.zeros((n, n + 1), np.uint32)
             if targets is None:
                 sources = np.repeat(np.arange(n), np.diff(offsets))
                 table[sources, edges + 1] = 1 + np.arange(len(edges))
             else:
                 for o in range(n):
-                    codes: Numbers = np.asarray(memoryview(targets.row(o))).astype(self._dtype)
-                    aims = np.where(codes > 0, codes + self._dtype(offsets[o]), 0)
+                    codes: Numbers = np.asarray(memoryview(targets.row(o))).astype(np.uint32)
+                    aims = np.where(codes > 0, codes + np.uint32(offsets[o]), 0)
                     table[o, 1:] = aims[:-1]  # the last code is that of the unknown symbol
-            self._aims = kernel.TABLE, table.ravel(), empty, empty
+            self._aims = TABLE, table.ravel(), empty, empty
         elif targets is None:
             sources = np.repeat(np.arange(n), np.diff(offsets))
             order = np.lexsort((edges, sources))
-            self._aims = (kernel.SEARCH, (1 + order).astype(self._dtype),
-                          offsets.astype(self._dtype), self._targets[order] + self._dtype(1))
+            self._aims = (SEARCH, (1 + order).astype(np.uint32), offsets.astype(np.uint32),
+                          self._targets[order] + np.uint32(1))
         elif isinstance(targets, SparseTargets):
             first, symbols, some = targets.pairs()
             aims = some + np.repeat(offsets[:-1], np.diff(first))
-            self._aims = (kernel.SEARCH, np.where(some > 0, aims, 0).astype(self._dtype),
-                          first.astype(self._dtype), (symbols + 1).astype(self._dtype))
+            self._aims = (SEARCH, np.where(some > 0, aims, 0).astype(np.uint32),
+                          first.astype(np.uint32), (symbols + 1).astype(np.uint32))
 
     def _row(self, response: Response) -> list[int]:
         """Return the integers of a response for draws from the whole type, as in `Response`."""
@@ -87,16 +87,14 @@ class OnlineBatch:
         return out
 
     def _draw(self, symbols: ShortInts, offsets: Ints, bits: WordBits, out: ShortInts) -> None:
-        from symdp_ros.core.online import kernel
-
         initial = self._chain.state_index[self._chain.initial_state]
         lengths = np.diff(offsets)
         first = np.zeros(len(symbols), np.uint8)
         first[offsets[:-1][lengths > 0]] = 1
-        lanes = kernel.LANES
-        cuts = np.searchsorted(offsets, np.arange(1, lanes) * len(symbols) // lanes)
+        cuts = np.searchsorted(offsets, np.arange(1, LANES) * len(symbols) // LANES)
         segments = np.concatenate([[0], offsets[cuts], [len(symbols)]])
         raw = bits.fill(lengths, self._dtype)
-        places, again = bits.fill_again(raw, offsets, int(self._rows[:, kernel.LAST].min()))
-        kernel.online(symbols, first, segments, raw, places, again, *self._aims, self._rows,
-                      self._targets, initial, out.view(np.uint32))
+        places, again = bits.fill_again(raw, offsets, int(self._rows[:, LAST].min()))
+        (loops.compiled or batch_in_numpy).draw(
+            symbols, first, segments, self._dtype is np.uint64, raw, places, again, *self._aims,
+            self._rows, self._targets, initial, out.view(np.uint32))

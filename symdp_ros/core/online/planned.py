@@ -44,7 +44,7 @@ from hashlib import sha256
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.online import dense_values, targets
+from symdp_ros.core.online import dense_values, loops, targets
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.targets import DenseTargets, SparseTargets
 from symdp_ros.core.privacy import Privacy
@@ -56,8 +56,7 @@ NEAR_TOLERANCE = 1.0
 
 _TIE = 1e-6
 _VERSION = 1             # of the plans: part of the name under which they are kept
-_CACHED_STEPS = 20_000   # pairs·edges/states of one sweep, from which on a plan is kept: 30 ms,
-#                          and 5 s where loops run uncompiled
+_CACHED_STEPS = 20_000   # pairs·edges/states of one sweep, from which on a plan is kept: 30 ms
 
 
 def planned_targets(chain: Chain, privacy: Privacy, trust: float, others: np.ndarray,
@@ -105,9 +104,9 @@ def _solve(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: 
     X, match = values(chain, first, symbols, others, gain, moves, DISCOUNT, tolerance)
     if not len(symbols):
         return dense_values.choose(chain, X.reshape(len(chain), -1), _TIE).ravel()
-    from symdp_ros.core.online import values as loops
+    from symdp_ros.core.online.values_in_numpy import choose
 
-    return loops.choose(first, symbols, *chain.csr(), _TIE, X, np.zeros((3, len(chain))), match)
+    return choose(first, symbols, *chain.csr(), _TIE, X, match)
 
 
 def values(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: Floats,
@@ -123,16 +122,14 @@ def values(chain: Chain, first: Ints, symbols: ShortInts, others: Floats, gain: 
     if not len(symbols):
         X = dense_values.values(chain, others, gain, moves, discount, tolerance)
         return X.ravel(), X.diagonal().copy()
-    from symdp_ros.core.online.values import earn, improve
+    from symdp_ros.core.online import values_in_numpy
 
-    offsets, successors = chain.csr()
-    U, X = np.zeros(first[-1]), np.empty(first[-1])
-    work, match = np.zeros((3, len(chain))), np.zeros(len(chain))
+    pairs, run = (first, symbols, *chain.csr()), loops.compiled or values_in_numpy
+    U, X, match = np.zeros(first[-1]), np.empty(first[-1]), np.zeros(len(chain))
     spread = discount / (1 - discount)
     while True:
-        earn(first, symbols, offsets, successors, moves, discount, U, X, work, match)
-        if spread * improve(first, symbols, offsets, successors, others, gain, U, X, work,
-                            match) <= tolerance:
+        run.earn(*pairs, moves, discount, U, X, match)
+        if spread * run.improve(*pairs, others, gain, U, X, match) <= tolerance:
             return X, match
 
 

@@ -3,7 +3,6 @@
 """The steps of the online mechanism: how each symbol is drawn, and how likely each one is."""
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from itertools import pairwise
 from threading import Lock
 from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeVar
 from weakref import WeakValueDictionary
@@ -33,8 +32,6 @@ from symdp_ros.files.cache import Cache
 
 if TYPE_CHECKING:
     from symdp_ros.core.online.online_batch import OnlineBatch
-
-_FEW_SYMBOLS = 100_000  # in many words: they take about as long as numba takes to be imported
 
 _Steps = TypeVar('_Steps', bound='OnlineSteps')
 _Symbol = TypeVar('_Symbol', str | None, Signal)
@@ -341,8 +338,7 @@ class OnlineSteps(Mechanism):
         """
         Return private words for many sensitive words at once, each from the initial state.
 
-        The word that `step` draws goes on as before; other threads may run meanwhile. With
-        other policies than 'adaptive', and many symbols, loops are compiled on first use (numba).
+        The word that `step` draws goes on as before; other threads may run meanwhile.
 
         :param symbols: integers, shape (total,): positions in `chain.states`, −1: unknown; not to
             be written to meanwhile.
@@ -356,21 +352,11 @@ class OnlineSteps(Mechanism):
         words, ends = checked(symbols, offsets, len(self._chain))
         if self._tables is not None:
             return self.draw_signals(words, ends, bits)[0]
-        if bits is None and len(words) <= _FEW_SYMBOLS:
-            return self._one_by_one(words, ends)
         if bits is None:
             bits = WordBits.of_numbers(len(ends) - 1, self._random)
         if self._batch is None:
             self._batch = OnlineBatch(self._chain, self._targets, self._width, self._responses)
         return self._batch.draw(words, ends, bits)
-
-    def _one_by_one(self, symbols: ShortInts, offsets: Ints) -> ShortInts:
-        """As `privatize_many`, in less time than loops take to be compiled."""
-        drawing, index = self.another(), self._chain.state_index
-        labels = [*self._chain.states, None]  # the last one is that of −1
-        word = [labels[i] for i in symbols.tolist()]
-        return np.array([index[symbol] for begin, end in pairwise(offsets.tolist())
-                         for symbol in drawing.privatize(word[begin:end])], np.int32)
 
     def draw_signals(self, symbols: ShortInts, offsets: Ints,
                      bits: WordBits | None = None) -> tuple[ShortInts, ShortInts]:

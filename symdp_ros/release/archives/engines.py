@@ -77,7 +77,7 @@ def in_order(pool: Executor, work: Callable[[_Item], _Result], items: Iterable[_
 
 
 def _local(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iterator[Any]:
-    """Map on threads of this process: what takes time is compiled, or in other processes."""
+    """Map on threads of this process: what takes time is in C, or in other processes."""
     stop = getattr(work, 'stop', lambda: None)  # work on threads may be told to end early
     if address:
         raise ConfigurationError('a scheduler is for --engine dask, ray or spark',

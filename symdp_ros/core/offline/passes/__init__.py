@@ -24,7 +24,8 @@ from symdp_ros.core.annotations import Floats, Ints
 #: the module of the pass in C, where there is one
 compiled: Any = None
 with suppress(ImportError):
-    from symdp_ros.core.offline.passes import _passes as compiled
+    from symdp_ros.core.offline.passes import _passes
+    compiled = _passes
 
 FAR = 255                          # weights further apart than 2⁻²⁵⁵ are left out of a sum
 POWERS: Floats = np.append(2.0**-np.arange(FAR), 0.0)

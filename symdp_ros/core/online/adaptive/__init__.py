@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The policy adaptive: its tables, its word, its compiled loops, its law."""
+"""The policy adaptive: its tables, its word, its loops, its law."""

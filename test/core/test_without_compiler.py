@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Without numba, loops in NumPy, or the same ones uncompiled: the same bits, the same words."""
+"""Without a compiler, NumPy does what the loops in C do: the same bits, the same words."""
 import json
-import os
 from pathlib import Path
 import subprocess
 import sys
 
 import pytest
+from symdp_ros.core.offline import passes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,10 +22,9 @@ from strategies import grid
 
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.core.offline.exponential import Exponential
-from symdp_ros.core.offline.passes import loops
 from symdp_ros.core.offline.reachable import LoopSizes
+from symdp_ros.core.online import online_batch, targets
 
-loops.use_compiled()  # wherever there are any
 CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False)}
 # After the first move, one way or the other for ever: one exponent for each state.
 CHAINS['wide'] = Chain({'0': ['a', 'b'], 'a': ['a'], 'b': ['b', 'c'], 'c': ['b', 'c']}, '0')
@@ -71,15 +70,28 @@ for name, chain in CHAINS.items():
     found[f'{name}, two clocks, state'] = [clocked.state.hex(), *clocked.posterior.tolist()]
     found[f'{name}, two clocks, whole'] = clocked.another(random=Random(9)).decode(
         chain.states[i] for i in found[f'{name}, two clocks'][1][:4])
-    found[f'{name}, planned'] = OnlineMechanism(
-        chain, Privacy(2.0), policy='planned', random=Random(8)).privatize(word(chain, 30, 3))
+    for states in (2_000, 0):  # up to which all pairs have a target
+        targets.DENSE_STATES = online_batch.DENSE_STATES = states
+        planned = OnlineMechanism(chain, Privacy(2.0), policy='planned', random=Random(8))
+        found[f'{name}, planned, {states}'] = planned.privatize_many(
+            symbols[:48], offsets).tolist()
+        paper = OnlineMechanism(chain, Privacy(2.0), policy='paper', random=Random(9))
+        found[f'{name}, paper, {states}'] = paper.privatize_many(symbols[:48], offsets).tolist()
+    targets.DENSE_STATES = online_batch.DENSE_STATES = 2_000
+complete = Chain.complete([f'{i}' for i in range(200)], '3')
+found['complete'] = OnlineMechanism(complete, Privacy(4.0), random=Random(1)).privatize_many(
+    symbols[:48], offsets).tolist()
 print(json.dumps(found))
 """
 
 
-def drawn(directory, without_numba):
+def drawn(directory, without_compiler):
     """Return what DRAW prints in a process of its own."""
-    block = "import sys; sys.modules['numba'] = None\n" if without_numba else ''
+    modules = ['.'.join(file.relative_to(ROOT).with_suffix('').parts)
+               for file in (ROOT / 'symdp_ros').rglob('*.c')]
+    assert len(modules) > 1
+    block = f'import sys; sys.modules |= dict.fromkeys({modules})\n' if without_compiler else (
+        f'import importlib; [importlib.import_module(name) for name in {modules}]\n')
     run = subprocess.run(
         [sys.executable, '-W', 'error::RuntimeWarning', '-c',
          f'import sys; sys.path[:0] = {[str(ROOT), str(ROOT / "test" / "core")]!r}\n'
@@ -89,19 +101,9 @@ def drawn(directory, without_numba):
     return json.loads(run.stdout)
 
 
+@pytest.mark.skipif(passes.compiled is None, reason='installed without a compiler')
 def test_the_same_words(tmp_path):
-    pytest.importorskip('numba', reason='numba is not installed: nothing to compare with')
-    compiled, uncompiled = drawn(tmp_path / 'a', False), drawn(tmp_path / 'b', True)
-    assert len(compiled) == 51
+    compiled, in_numpy = drawn(tmp_path / 'a', False), drawn(tmp_path / 'b', True)
+    assert len(compiled) == 61
     for name, words in compiled.items():
-        assert uncompiled[name] == words, name
-
-
-def test_turned_off():
-    """numba.njit then returns functions as they are, but its intrinsics run nowhere."""
-    code = ('from symdp_ros import Chain, OnlineMechanism, Privacy\n'
-            'chain = Chain({"a": ["a", "b"], "b": ["a"]}, "a")\n'
-            'made = OnlineMechanism(chain, Privacy(1.0), policy="adaptive")\n'
-            'assert len(made.privatize(list("abaa"))) == 4')
-    subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT,
-                   env={**os.environ, 'NUMBA_DISABLE_JIT': '1'})
+        assert in_numpy[name] == words, name
