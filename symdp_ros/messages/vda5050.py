@@ -90,10 +90,7 @@ def state_reader(table: Mapping[str, str], locator: RegionLocator | None,
     :param level_field: `MAP_ID`: the position is on that floor; '': all floors count.
     :raises ConfigurationError: another `level_field`.
     """
-    if level_field not in ('', MAP_ID):
-        raise ConfigurationError(f'level_field is {level_field!r}: states of VDA 5050 name the '
-                                 f'floor in {MAP_ID}: give that, or leave it out',
-                                 setting='level_field')
+    check_level_field(level_field)
 
     def region_of(payload: bytes) -> str | None:
         state = _state_of(payload)
@@ -105,8 +102,24 @@ def state_reader(table: Mapping[str, str], locator: RegionLocator | None,
     return region_of
 
 
+def check_level_field(level_field: str) -> None:
+    """
+    Check that states name the floor there.
+
+    :raises ConfigurationError: they do not.
+    """
+    if level_field not in ('', MAP_ID):
+        raise ConfigurationError(f'level_field is {level_field!r}: states of VDA 5050 name the '
+                                 f'floor in {MAP_ID}: give that, or leave it out',
+                                 setting='level_field')
+
+
 def position_of(state: Mapping[str, Any], with_floor: bool) -> Position | None:
-    """Return the position that a state holds; None where it has none, or does not know it."""
+    """
+    Return the position that a state holds; None where it has none, or does not know it.
+
+    :param state: numbers in it may be texts of a subclass of str, as `logs.jsonl` has them.
+    """
     for name, is_known in _POSITIONS:
         found = state.get(name)
         if isinstance(found, dict):
@@ -118,6 +131,8 @@ def position_of(state: Mapping[str, Any], with_floor: bool) -> Position | None:
 
 
 def _number(value: object) -> float | None:
+    if isinstance(value, str) and type(value) is not str:
+        return float(value)
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
