@@ -49,6 +49,7 @@ class LiveInput:
         self.locator = locator
         self._foreign_frame: str | None = None
         self._is_no_state = False
+        self.read: Callable[[bytes], str | None | NotInput]
         self._read: Callable[[bytes], str | None | NotInput]
         self._warns = warns
         # When the next minute is over; None: the first one with a pose was judged.
