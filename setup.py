@@ -19,6 +19,7 @@ KILTED = ['ros-rclpy[fastrtps]~=9.1.2', 'ros-std-srvs~=5.5.1',
 
 # Recordings, where there is no rosbag2_py.
 BAGS = ['rosbags>=0.11.9,<0.12', 'mcap>=1.2,<2', 'zstandard>=0.20,<1', 'lz4>=4,<5']
+MQTT = ['paho-mqtt>=1.6,<3']  # states of VDA 5050, which go by MQTT
 GEO = ['pyproj>=3.3,<4']  # Open-RMF buildings in degrees (wgs84): PROJ knows the projections
 PARQUET = ['pyarrow>=15,<27']
 DASK = ['dask[distributed]>=2024.2,<2027', *PARQUET]
@@ -72,6 +73,7 @@ setup(
         'bags': BAGS,
         'plot': ['matplotlib>=3.6,<4'],
         'geo': GEO,
+        'mqtt': MQTT,
         'parquet': PARQUET,
         'dask': DASK,
         'ray': ['ray>=2.9,<3', *PARQUET],
@@ -88,7 +90,9 @@ setup(
                  # A DDS participant that is no ROS node, and announces what rclpy would refuse.
                  'cyclonedds>=11,<12; platform_machine == "x86_64"',
                  # The page of `symdp explore`, in a Chromium that comes from the system.
-                 'selenium>=4.10,<5', *BAGS, *DASK, *GEO, *LINT],
+                 'selenium>=4.10,<5',
+                 # VDA 5050: its schemas, and a client; the broker, mosquitto, is the system's.
+                 'jsonschema>=4.18,<5', *MQTT, *BAGS, *DASK, *GEO, *LINT],
     },
     zip_safe=False,
     entry_points={

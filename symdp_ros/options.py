@@ -202,6 +202,20 @@ MAP_FRAME = Option('map_frame', str, 'map',
 BASE_FRAME = Option('base_frame', str, '',
                     'for input: pose and sampling: period, take the pose of this frame from TF '
                     'instead of a topic; needs tf2_ros', unit='frame')
+BROKER = Option(
+    'broker', str, '',
+    'take states of VDA 5050 from this MQTT broker instead of a topic of ROS, and publish private '
+    'ones there, too: mqtt://HOST:PORT, or mqtts://HOST:PORT with TLS; needs paho-mqtt',
+    unit='address')
+STATE_TOPIC = Option(
+    'state_topic', str, '',
+    'with broker, the MQTT topic of the robot, such as uagv/v2/KIT/0001/state. The region is its '
+    'lastNodeId, or with input: pose its position. Private states go to uagv/v2/KIT/0001/'
+    'private_state', unit='topic')
+BROKER_LOGIN = Option(
+    'broker_login', str, '',
+    'with broker, a file of two lines, name and password, that only its owner may read',
+    unit='file')
 POSE = (REGIONS_FILE, HYSTERESIS, MAX_DISTANCE, LEVEL_FIELD, MAP_FRAME)
 SYMBOL_MAP = Option('symbol_map', list, [],
                     'a value in messages or logs, and the state that it means; a value that is '
@@ -459,7 +473,8 @@ PARAMETER_SERVICES = Option('parameter_services', bool, True,
 #: Name of each node → its parameters.
 PARAMETERS = {
     'privatizer': (
-        *CHAIN, *PRIVACY, ZONES_FILE, *LIVE_MECHANISM, *MESSAGES, BASE_FRAME, LIVE_UNKNOWN_SYMBOL,
+        *CHAIN, *PRIVACY, ZONES_FILE, *LIVE_MECHANISM, *MESSAGES, BASE_FRAME, BROKER,
+        STATE_TOPIC, BROKER_LOGIN, LIVE_UNKNOWN_SYMBOL,
         *OUTPUT_OPTIONS, TOP, STATE_FILE,
         replace(LEDGER_FILE, default='',
                 meaning='ledger that every word is charged to; if not set: none'),

@@ -75,6 +75,8 @@ class Robot:
     @property
     def raw_topics(self) -> tuple[str, ...]:
         """Return the topics that its `privatizer` reads."""
+        if self.parameters.get('broker'):
+            return ()
         if self.parameters.get('base_frame'):
             return '/tf', '/tf_static'
         return self.topic(self._value(INPUT)),
@@ -282,6 +284,9 @@ def _places(robot: Robot) -> list[tuple[tuple[Any, ...], str]]:
     """Return what no other robot may have: where it publishes and stores; and words for it."""
     places: list[tuple[tuple[Any, ...], str]] = [
         ((robot.output_domain, topic), f'publish {topic}') for topic, _ in robot.private_topics]
+    if robot.parameters.get('broker'):
+        topic = robot.parameters.get('state_topic')
+        places.append((('broker', topic), f'publish a private state beside {topic}'))
     file = robot.parameters.get('state_file')
     if file not in (None, '', NO_FILE):  # by whatever path
         real = os.path.realpath(os.path.expanduser(file))

@@ -188,8 +188,8 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
     :param symbol_key: that of the symbol.
     :param naming: recordings only; the values that name a state. A field whose type can have none
         of them is refused.
-    :param locator: recordings only; values are then the regions that it finds, in order, for the
-        positions to which `field` leads.
+    :param locator: values are then the regions that it finds, in order, for the positions to
+        which `field` leads; of JSON Lines, for those of states of VDA 5050. Not for CSV.
     :param level_field: with a locator, the path to the name of the floor; '': there is none.
     :param map_frame: with a locator, the frame that positions must be in; elsewhere, no region is
         known.
@@ -380,13 +380,15 @@ def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stam
         _refuse_kind(path)
         raise LogError('its name does not end with .db3, .mcap, .csv or .jsonl (or, an archive of '
                        'routes, with .parquet), and it is no directory')
-    for setting, given in (('input: pose', wanted.pose), ('where', wanted.where)):
+    poses = wanted.pose and path.suffix == '.jsonl'
+    for setting, given in (('input: pose', wanted.pose and not poses), ('where', wanted.where)):
         if given:
             raise LogError(f'{setting} is for recordings: this log holds names of regions and no '
                            'messages')
     try:
-        log: list[tuple[int, Value]] = list(_TEXT[path.suffix].read(path, stamp_key, symbol_key,
-                                                                    stamp_unit))
+        log: list[tuple[int, Value]] = list(
+            jsonl.read_positions(path, stamp_key, wanted.level_field, stamp_unit) if poses else
+            _TEXT[path.suffix].read(path, stamp_key, symbol_key, stamp_unit))
     except LogError:
         _refuse_kind(path)
         raise

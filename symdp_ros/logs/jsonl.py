@@ -3,17 +3,21 @@
 """
 Logs as JSON Lines: an object per line, such as {"stamp": 12.5, "symbol": "dock"}.
 
-Stamps are those of `words.stamps.from_column`.
+Stamps are those of `words.stamps.from_column`. States of VDA 5050 are such objects, too.
 """
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from symdp_ros.errors import LogError
 from symdp_ros.files import bounds
 from symdp_ros.logs.csv_log import lines
+from symdp_ros.messages.poses import Position
+from symdp_ros.messages.vda5050 import check_level_field, position_of
 from symdp_ros.words import stamps
+
+_Value = TypeVar('_Value')
 
 
 class _Number(str):
@@ -23,7 +27,25 @@ class _Number(str):
 def read(path: Path, stamp_key: str, symbol_key: str,
          unit: str = '') -> list[tuple[int, str | None]]:
     """Return (stamp, symbol) of every line; null is None, and blank lines are skipped."""
-    symbols: list[str | None] = []
+    return _read(path, stamp_key, symbol_key, unit, lambda record, line: _symbol(
+        record[symbol_key], line))
+
+
+def read_positions(path: Path, stamp_key: str, level_field: str,
+                   unit: str = '') -> list[tuple[int, Position | None]]:
+    """
+    Return (stamp, position) of every line, which is a state of VDA 5050; None: it knows none.
+
+    :raises ConfigurationError: a floor that such states do not name.
+    """
+    check_level_field(level_field)
+    return _read(path, stamp_key, 'lastNodeId', unit, lambda record, line: position_of(
+        record, bool(level_field)))
+
+
+def _read(path: Path, stamp_key: str, key: str, unit: str,
+          value_of: Callable[[dict[str, Any], int], _Value]) -> list[tuple[int, _Value]]:
+    values: list[_Value] = []
     numbered = []
     for line, content in enumerate(lines(path, newline='\n'), 1):
         if not content.strip():
@@ -31,16 +53,16 @@ def read(path: Path, stamp_key: str, symbol_key: str,
         record = _record(content)
         if record is None:
             raise LogError('a line is not a JSON object such as '
-                           f'{{"{stamp_key}": 12.5, "{symbol_key}": "dock"}}', line=line)
-        if stamp_key not in record or symbol_key not in record:
-            raise LogError(f'a line needs the keys {stamp_key!r} and {symbol_key!r}: add them, '
+                           f'{{"{stamp_key}": 12.5, "{key}": "dock"}}', line=line)
+        if stamp_key not in record or key not in record:
+            raise LogError(f'a line needs the keys {stamp_key!r} and {key!r}: add them, '
                            'or name the keys that it has', line=line)
         stamp = record[stamp_key]
         is_stamp = isinstance(stamp, _Number) or isinstance(stamp, str) and stamps.is_time(stamp)
-        symbols.append(_symbol(record[symbol_key], line))
+        values.append(value_of(record, line))
         numbered.append((line, stamp if is_stamp else ''))
-        bounds.check_count(len(symbols))
-    return list(zip(stamps.from_column(numbered, unit), symbols, strict=True))
+        bounds.check_count(len(values))
+    return list(zip(stamps.from_column(numbered, unit), values, strict=True))
 
 
 def text(word: Sequence[str], period: int, stamp_key: str, symbol_key: str) -> Iterable[str]:

@@ -15,6 +15,8 @@ _BY_KEYS: tuple[tuple[Set[str], str], ...] = (
     ({'rmf_fleet'}, 'the configuration of an Open-RMF fleet: give its nav_graphs/0.yaml, or the '
                     'building map'),
     ({'zones'}, 'a zones file: give the map, and this file with --zones'),
+    ({'directed', 'nodes'}, 'a graph of NetworkX (node-link), which does not say what its fields '
+                            'mean: write a chain file; an undirected edge is two moves'),
     ({'headerId', 'serialNumber'}, 'a message of VDA 5050: give the layout of the fleet (LIF)'),
 )
 #: How a text begins, where it is neither.

@@ -14,13 +14,17 @@ _SHOWN = 3  # floors
 
 
 def never_found_text(locator: Locator, level_field: str) -> str:
-    """Return which states no pose leads to, from public data; '' without any."""
-    never = locator.never_found(bool(level_field))
-    if not never:
+    """Return which states share a position, and whether poses lead to all; '' without any."""
+    alike, never = (find(bool(level_field)) for find in (locator.alike, locator.never_found))
+    if not alike:
         return ''
-    state, instead = next(iter(never.items()))
+    state, instead = next(iter((never or alike).items()))
     floors = '' if level_field or len(locator.levels) < 2 else (
         ' Floors are not told apart: set level_field, where messages name them.')
+    if not never:
+        return (f'{counted(len(alike), "state")} of the map at the position of another one, such '
+                f'as {quoted(state)} at that of {quoted(instead)}: a pose leads to the one that is '
+                f'a move from the last region.{floors} symdp check MAP lists them')
     return (f'no pose leads to {counted(len(never), "state")} of the map: another state has the '
             f'same position, and is found instead, such as {quoted(instead)} in place of '
             f'{quoted(state)}.{floors} symdp check MAP lists them')

@@ -6,7 +6,7 @@ Regions as places on a plane: where each is, and in which of them a position lie
 The distance of a position from a region is 0 inside its polygon, and outside that from its edge;
 from a region without a polygon, a node of a map, it is the distance from the node.
 """
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from math import hypot, inf, isfinite
@@ -66,7 +66,8 @@ class Locator:
     position (not finite, or beyond `FARTHEST`) is in no region, and changes nothing. It takes
     longer where the region may change.
 
-    Of nodes at one position, the first of a floor is found, and the others never.
+    Of nodes at one position, the first of a floor is found that is one move from the last region;
+    where none is, the first.
 
     :ivar size: of the map, in metres: the diagonal of the box round all regions; 0: they are one
         point.
@@ -79,7 +80,8 @@ class Locator:
     """
 
     def __init__(self, places: Mapping[str, Place], *, hysteresis: float = 0.0,
-                 max_distance: float = 0.0):
+                 max_distance: float = 0.0,
+                 moves: Mapping[str, Collection[str]] | None = None):
         """
         Make the index.
 
@@ -87,6 +89,7 @@ class Locator:
         :param hysteresis: metres, ≥ 0.
         :param max_distance: metres, ≥ 0. 0: with polygons, nowhere outside; else `size`, and no
             limit where that is 0.
+        :param moves: of the map: region → those that are one move from it.
         :raises ConfigurationError: a distance is not valid, or there are no regions.
         """
         for name, value in (('hysteresis', hysteresis), ('max_distance', max_distance)):
@@ -122,6 +125,12 @@ class Locator:
             level: self._shapes.index(numbers) for level, numbers in self._on.items()}
         self._of_unknown_level = self._shapes.index(self._everywhere) if (
             self._everywhere) else None
+        known = {name: number for number, name in enumerate(self._names)}
+        self._moves = [{known[after] for after in (moves or {}).get(name, ()) if after in known}
+                       for name in self._names]
+        #: of a floor, the first of several at one position → all of them, in order
+        self._alike = {level: _several(self._shapes.hidden(numbers))
+                       for level, numbers in self._on.items()}
         self.reset()
 
     def digest(self) -> str:
@@ -170,7 +179,7 @@ class Locator:
             self.unknown_levels[level] = self.unknown_levels.get(level, 0) + 1
         found, distance = (None, inf) if nearest is None else nearest(x, y)
         if not (stays and away <= distance + self._hysteresis):
-            self._last = last = found if distance <= self._limit else None
+            self._last = last = self._one_of(found, level) if distance <= self._limit else None
         return None if last is None else self._names[last]
 
     def distances(self) -> npt.NDArray[np.float64]:
@@ -185,20 +194,58 @@ class Locator:
                 found[rows] = self._shapes.distances(regions, [kept[row][:2] for row in rows])
         return found
 
-    def never_found(self, by_level: bool) -> dict[str, str]:
+    def alike(self, by_level: bool) -> dict[str, str]:
         """
-        Return the states that no position leads to → the one at the same position that is found.
+        Return the states at the position of another one on each of their floors → that one.
 
         :param by_level: whether positions come with the name of their floor.
         """
-        levels: list[str | None] = [*self.levels] if by_level and self.levels else [None]
-        first: dict[int, int] = {}  # → itself, where it is found on a floor
-        for level in levels:
+        first: dict[int, int] = {}
+        for level in self._levels_of(by_level):
             for number, found in self._shapes.hidden(self._on[level]).items():
                 if first.get(number) != number:
                     first[number] = found
         return {self._names[number]: self._names[found]
                 for number, found in sorted(first.items()) if number != found}
+
+    def never_found(self, by_level: bool) -> dict[str, str]:
+        """Return those of `alike` that no position leads to, whatever was the last region."""
+        levels = self._levels_of(by_level)
+        groups = [{number: alike for alike in self._alike[level].values() for number in alike}
+                  for level in levels]
+        reached = {found for level in levels
+                   for found in self._shapes.hidden(self._on[level]).values()}
+        last_ones = [*reached]
+        while last_ones:
+            last = last_ones.pop()
+            for group in groups:
+                more = {_first(group[number], self._moves[last])
+                        for number in self._moves[last] & group.keys()
+                        if last not in group[number]} - reached
+                reached |= more
+                last_ones += more
+        known = {self._names[number] for number in reached}
+        return {name: other for name, other in self.alike(by_level).items() if name not in known}
+
+    def _levels_of(self, by_level: bool) -> list[str | None]:
+        return [*self.levels] if by_level and self.levels else [None]
+
+    def _one_of(self, found: int | None, level: str | None) -> int | None:
+        alike = self._alike.get(level, {}).get(found)
+        if alike is None or self._last is None:
+            return found
+        return self._last if self._last in alike else _first(alike, self._moves[self._last])
+
+
+def _several(hidden: Mapping[int, int]) -> dict[int | None, list[int]]:
+    alike: dict[int | None, list[int]] = {}
+    for number, first in sorted(hidden.items()):
+        alike.setdefault(first, []).append(number)
+    return {first: numbers for first, numbers in alike.items() if len(numbers) > 1}
+
+
+def _first(alike: Sequence[int], moves: Collection[int]) -> int:
+    return next((number for number in alike if number in moves), alike[0])
 
 
 def _box(places: Iterable[Place]) -> tuple[list[float], list[float]]:

@@ -102,7 +102,8 @@ def read_locator(graph: TransitionGraph, regions_file: FilePath | None = None, *
         raise ConfigurationError('the map has no positions, so that no region can be found from a '
                                  'pose: draw the regions as polygons, and name that file in '
                                  'regions_file', setting='regions_file', path=graph.source or None)
-    return Locator(places, hysteresis=hysteresis, max_distance=max_distance)
+    return Locator(places, hysteresis=hysteresis, max_distance=max_distance,
+                   moves=graph.successors)
 
 
 def read_places(graph: TransitionGraph, regions_file: FilePath | None = None) -> dict[str, Place]:

@@ -29,6 +29,8 @@ class InputSettings:
     :param level_field: path to the name of the floor; '': there is none.
     :param map_frame: the frame that positions must be in.
     :param base_frame: live, take the pose of this frame from TF; '': from messages.
+    :param broker: live, the address of an MQTT broker, where states of VDA 5050 come in, of
+        `state_topic`; `broker_login`: a file, ''. '': messages come in by ROS.
     :param refuse_frames: as in `logs.read_log`: not for nodes, whose callers read why a log
         failed.
     :param stamp_key, symbol_key: columns or keys of text logs.
@@ -47,6 +49,9 @@ class InputSettings:
     level_field: str = ''
     map_frame: str = 'map'
     base_frame: str = ''
+    broker: str = ''
+    state_topic: str = ''
+    broker_login: str = ''
     refuse_frames: bool = False
     stamp_key: str = 'stamp'
     stamp_unit: str = ''
@@ -71,6 +76,27 @@ class InputSettings:
     def is_shared(self) -> bool:
         """Return whether several robots may publish on the topic, and messages are selected."""
         return bool(self.where) or '=' in self.field
+
+    @property
+    def elsewhere(self) -> str:
+        """Return what is read live, where that is no topic of ROS; '' where it is one."""
+        return self.state_topic if self.broker else self.base_frame and f'TF of {self.base_frame}'
+
+    def check_broker(self) -> None:
+        """
+        Refuse what does not go together with a broker, or without one.
+
+        :raises ConfigurationError: `state_topic` without a broker, or what is of ROS with one.
+        """
+        of_ros = {'message_type': self.message_type not in (None, _NAME_TYPE, _POSE_TYPE),
+                  'field': self.field != InputSettings.field, 'where': self.where,
+                  'base_frame': self.base_frame}
+        of_mqtt = {'state_topic': self.state_topic, 'broker_login': self.broker_login}
+        for name, given in (of_ros if self.broker else of_mqtt).items():
+            if given:
+                raise ConfigurationError(
+                    f'{name} is not for states of a broker: leave it out' if self.broker else
+                    f'{name} needs a broker', setting=name)
 
     def refuse_others(self, *names: str) -> None:
         """

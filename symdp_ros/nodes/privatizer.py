@@ -29,11 +29,11 @@ from symdp_ros.maps.zones import zones_sentences
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import NO_FILE, OUTPUT_DOMAIN, output_topic, private_topics
-from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.qos_overrides import check_qos_overrides
 from symdp_ros.ros.graph.topic_claim import TopicClaim
 from symdp_ros.ros.lifecycle import ManagedNode
+from symdp_ros.ros.live.broker import Broker
 from symdp_ros.ros.live.live_diagnostics import LiveDiagnostics, public_settings
 from symdp_ros.ros.live.live_input import LiveInput
 from symdp_ros.ros.live.remaining_report import RemainingReport
@@ -109,7 +109,8 @@ class Privatizer(ManagedNode):
     """
     Publishes, for each sensitive region, a private one that the chain allows.
 
-    Subscribes: `region`, or `pose` with `input: pose` (`message_type`); publishes:
+    Subscribes: `region`, or `pose` with `input: pose` (`message_type`), or with `broker` an MQTT
+    topic of VDA 5050, where it publishes private states, too; publishes:
     `private_region` (`output_type`), latched, the other `outputs` (`ros.outputs`), and with
     `zones_file` `private_zone`, in `output_domain`, if that is set; `/diagnostics` at 1 Hz.
     Parameters: `options.PARAMETERS`. The word goes on over every transition and restart; none has
@@ -134,7 +135,7 @@ class Privatizer(ManagedNode):
         self._claims: list[TopicClaim] = []
         self._memories = LiveMemories() if memories is None else memories
         self._word = self._sampling = None  # kept over a cleanup
-        self._input = self._outputs = self._diagnostics = self._zones = None
+        self._input = self._outputs = self._diagnostics = self._zones = self._broker = None
         self._outer_node = self._subscription = self._ticks = self._remaining = None
         self._renewals = None
 
@@ -160,16 +161,20 @@ class Privatizer(ManagedNode):
         chain, privacy = mechanism.chain, mechanism.privacy
         memory = self._memories.of(self.get_fully_qualified_name(), self._source(),
                                    self._all_settings())
+        self.input_settings.check_broker()
+        if self.input_settings.broker:
+            self._broker = Broker(self, self.input_settings)
         # It warns once in a process: else callers of the lifecycle services could ask anew.
         self._input = LiveInput(self, self.input_settings, locator, sampling,
-                                chain.states, former=memory.locator,
+                                chain.states, self._broker, former=memory.locator,
                                 warns=memory.sampling is None)
         if chosen.taken:
             self.get_logger().info(f'auto takes "{chosen.taken}"')
         if locator is not None and (never := never_found_text(
                 locator, self.input_settings.level_field)):
             self.get_logger().warning(never)
-        check_qos_overrides(self, 'subscription', self._input.name)
+        if self._input.message_type is not None:
+            check_qos_overrides(self, 'subscription', self._input.name)
         self._check_topics()
         self._claim_topics()
         self._log_promise(chain, privacy)
@@ -207,23 +212,24 @@ class Privatizer(ManagedNode):
         is_last = self._word.mechanism.stride == 1  # else others came after it, without a draw
         if start is Start.AFTER_RESTART and self._word.last is not None and is_last:
             # No draw: late subscribers see the region that the last process published.
-            self._outputs.publish(self._word.last, self._word.posterior)
+            self._send(self._word.last)
             self._publish_zone()
         if first_tick is not None:
             self._ticks = ticks(self, self._live_clock, first_tick, self._tick)
-        if self._input.message_type is not None:
-            self._subscription = AdaptiveSubscription(
-                self, self._input.message_type, self._input.name,
+        if self._input.look is None:
+            self._subscription = self._input.subscribe(
                 self._on_message if first_tick is None else self._on_message_timed,
                 latched=self._sampling.takes_latched)
-        self._diagnostics.activate(self._subscription)
+        in_graph = self._subscription if self._input.message_type is not None else None
+        self._diagnostics.activate(in_graph)
         self.get_logger().info(
             f'active: reads {self._input.description}, publishes {self._outputs.topics}'
             + ('' if self._zones is None else
                f', {self._zones.topic_name} (std_msgs/msg/String)')
             + ('' if self._outer_node is None else
                f' in ROS domain {self._output_domain}, and nothing else there')
-            + ('; waits for a publisher' if self._subscription and self._subscription.waits
+            + ('' if self._broker is None else f', {self._broker.topic.private} (MQTT)')
+            + ('; waits for a publisher' if in_graph is not None and in_graph.waits
                else '') + f' ({self._how()}){self._until_the_first()}. {self._to_check()}')
         if self.tells_what_remains and self.sampling_settings.protect and not self._remaining:
             with suppress(OSError):  # there is no room for another process
@@ -264,6 +270,9 @@ class Privatizer(ManagedNode):
         if self._zones is not None:
             destroy_when_delivered(self._outer_node or self, self._zones)
             self._zones = None
+        if self._broker is not None:
+            self._broker.close()
+            self._broker = None
         if self._outer_node is not None:
             self._outer_node.leave()
             self._outer_node = None
@@ -287,7 +296,8 @@ class Privatizer(ManagedNode):
 
     @property
     def _published(self):
-        return [*map(self.resolve_topic_name, private_topics(self.settings))]
+        return [*map(self.resolve_topic_name, private_topics(self.settings)),
+                *([] if self._broker is None else [self._broker.topic.private])]
 
     @property
     def _delay(self):
@@ -308,7 +318,7 @@ class Privatizer(ManagedNode):
     def _source(self):
         """Return what is read, and where: who reads it next may meet a region that was drawn."""
         source = self.input_settings
-        return (self._domain, source.base_frame or self.resolve_topic_name(source.topic),
+        return (self._domain, source.elsewhere or self.resolve_topic_name(source.topic),
                 source.field, str(source.where))
 
     def _all_settings(self):
@@ -479,7 +489,7 @@ class Privatizer(ManagedNode):
             self._sampling.read(region, self._live_clock.now().nanoseconds)
 
     def _tick(self, now):
-        return self._sampling.tick(now, None if self._input.message_type else self._input.look)
+        return self._sampling.tick(now, self._input.look)
 
     def _draw(self, region, now):
         output = self._word.draw(region, now)
@@ -498,8 +508,13 @@ class Privatizer(ManagedNode):
 
     def _publish(self, output):
         if output is not None:
-            self._outputs.publish(output, self._word.posterior)
+            self._send(output)
             self._diagnostics.published += 1
+
+    def _send(self, region):
+        self._outputs.publish(region, self._word.posterior)
+        if self._broker is not None:
+            self._broker.publish(region, self.get_clock().now().nanoseconds)
 
 
 def main(arguments=None) -> int:

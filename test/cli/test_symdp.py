@@ -97,7 +97,8 @@ def test_check_names_states_at_one_position(tmp_path):
     file.write_text(building(0))
     lines = report(symdp('check', file))
     assert lines['same position'] == (
-        '1 place, where a pose (input: pose) leads to another one: start (at dock)')
+        '1 place, where another one is, too: start (at dock); no pose (input: pose) leads to '
+        'start')
     file.write_text(building(0.01))
     assert 'same position' not in report(symdp('check', file))
     lines = report(symdp('check', shared_case('32-two-states-one-place', 'dup.geojson')))

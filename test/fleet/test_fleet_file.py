@@ -75,6 +75,17 @@ robots: {tb1: , tb2: {zones_file: levels}, tb3: {zones_file: package://symdp_ros
     assert robots_of(tmp_path, text)['tb1'].parameters['chain_file'] == str(tmp_path / 'levels')
 
 
+def test_robots_at_a_broker(tmp_path):
+    text = DEFAULTS.replace('defaults: {', 'defaults: {broker: mqtt://here, broker_login: login, ')
+    robots = ('robots: {{tb1: {{state_topic: u/v2/K/1/state}}, '
+              'tb2: {{state_topic: u/v2/K/{}/state}}}}')
+    first, second = robots_of(tmp_path, text + robots.format(2)).values()
+    assert first.raw_topics == second.raw_topics == ()
+    assert first.parameters['broker_login'] == str(tmp_path / 'login')
+    with refused(ConfigurationError, 'tb2 and tb1 both publish a private state beside u/v2/K/1/'):
+        robots_of(tmp_path, text + robots.format(1))
+
+
 def test_presets_come_first_then_defaults_then_the_robot(tmp_path):
     text = """
 defaults: {chain_file: a, epsilon: 2, preset: px4, period: 5}

@@ -305,6 +305,53 @@ def test_of_states_at_one_position_the_first_is_found():
     assert Locator(squares(2)).never_found(False) == {}
 
 
+def test_of_states_at_one_position_the_one_that_is_a_move_away_is_found():
+    # Both sides of a row: up by u1 and u2, down by d2 and d1.
+    at = {'gate': (0, 0), 'u1': (5, 0), 'u2': (9, 0), 'end': (14, 0), 'd2': (9, 0), 'd1': (5, 0)}
+    moves = {'gate': ['u1'], 'u1': ['u2'], 'u2': ['end'], 'end': ['d2'], 'd2': ['d1'],
+             'd1': ['gate']}
+    locator = Locator(places_of_nodes(at), moves=moves)
+    assert locator.never_found(False) == {}
+    there = [0, 2, 3, 5, 6, 8, 11, 13, 14, 12, 11, 9, 7.5, 6, 4, 2, 0, 4]
+    found = [locator.locate(x, 0.25) for x in there]
+    assert found == ['gate', 'gate', *['u1'] * 3, *['u2'] * 2, *['end'] * 3, *['d2'] * 3, 'd1', 'd1',
+                     'gate', 'gate', 'u1']
+    locator.reset()
+    assert locator.locate(9, 0) == 'u2'  # nothing says how it came here
+    # By moves of two, neither is one move away; and where both are, the first is found.
+    assert [locator.locate(x, 0) for x in (0, 9)] == ['gate', 'u2']
+    both = Locator(places_of_nodes(at), moves={**moves, 'end': ['u2', 'd2']})
+    assert both.never_found(False) == {'d1': 'u1', 'd2': 'u2'}  # to d1, only d2 leads
+    assert Locator(places_of_nodes(at)).never_found(False) == {'d2': 'u2', 'd1': 'u1'}
+
+
+@given(st.data())
+def test_a_state_counts_as_found_just_where_some_route_of_poses_leads_to_it(data):
+    names = 'abcdef'
+    at = {name: (data.draw(st.integers(0, 2)), 0) for name in names}
+    moves = {name: data.draw(st.sets(st.sampled_from(names))) for name in names}
+    levels = data.draw(st.dictionaries(st.sampled_from(names), st.sampled_from(['L1', 'L2'])))
+    by_level = data.draw(st.booleans())
+    locator = Locator(places_of_nodes(at, levels), moves=moves, max_distance=0.1)
+    never = locator.never_found(by_level)
+    floors = sorted({*levels.values()}) if by_level and levels else [None]
+    found = {None}
+    while True:  # from every region that is found, to every place
+        more = set()
+        for last in found:
+            for x in range(3):
+                for level in floors:
+                    locator.reset()
+                    if last is not None:
+                        locator._last = locator._names.index(last)
+                    more.add(locator.locate(x, 0, level))
+        if more <= found:
+            break
+        found |= more
+    assert never.keys() == {*names} - found
+    assert all(at[state] == at[instead] for state, instead in never.items())
+
+
 def test_states_that_no_pose_leads_to_are_told():
     """And that floors are not told apart, where that is why."""
     at = {'hall': (2, 2), 'roof': (2, 2), 'dock': (8, 8)}

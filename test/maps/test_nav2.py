@@ -152,6 +152,8 @@ def test_json_can_be_a_chain_file(tmp_path):
     (b'/**: {ros__parameters: {epsilon: 1.0}}\n', 'the parameters of a node'),
     (b'rmf_fleet: {name: a}\n', 'the configuration of an Open-RMF fleet'),
     (b'zones: {a: [b]}\n', 'a zones file'),
+    (b'{"directed": false, "multigraph": false, "graph": {}, "nodes": [{"id": "a"}, {"id": "b"}],'
+     b' "links": [{"source": "a", "target": "b"}]}', 'an undirected edge is two moves'),
     (b'{"headerId": 1, "serialNumber": "x"}', 'a message of VDA 5050'),
     (b'<?xml version="1.0"?>\n<osm>', 'an OpenStreetMap or Lanelet2 map'),
     (b'<sdf>', 'a world of Gazebo'), (b'<a>', 'XML'), (b'digraph {a -> b}', 'Graphviz'),

@@ -23,7 +23,8 @@ KEYS = {'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'shapely': 'python3-
         'cryptography': 'python3-cryptography',
         'argcomplete': 'python3-argcomplete',
         'tf2_ros': 'tf2_ros_py', 'rich': 'python3-rich', 'matplotlib': 'python3-matplotlib',
-        'pyproj': 'python3-pyproj',
+        'pyproj': 'python3-pyproj', 'paho': 'python3-paho-mqtt',
+        'jsonschema': 'python3-jsonschema',
         'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis'}
 
 #: Imported module → what pip installs, by an extra: no package of Ubuntu has it. With ROS,
@@ -39,6 +40,7 @@ OPTIONAL = {'bondpy'}
 #: Keys of packages that Ubuntu 24.04 and 26.04 both have.
 UBUNTU = {'python3-numpy', 'python3-scipy', 'python3-shapely', 'python3-yaml', 'python3-rich',
           'python3-matplotlib', 'python3-pyproj', 'python3-cryptography', 'python3-argcomplete',
+          'python3-paho-mqtt', 'python3-jsonschema',
           'python3-pytest', 'python3-pytest-xdist', 'python3-hypothesis'}
 
 

@@ -20,6 +20,8 @@ TWO_AT_ONE_PLACE = """\
 {"type": "Feature", "properties": {"id": 10, "startid": 0, "endid": 2},
  "geometry": {"type": "LineString", "coordinates": [[2, 2], [8, 8]]}},
 {"type": "Feature", "properties": {"id": 11, "startid": 2, "endid": 1},
+ "geometry": {"type": "LineString", "coordinates": [[8, 8], [2, 2]]}},
+{"type": "Feature", "properties": {"id": 12, "startid": 2, "endid": 0},
  "geometry": {"type": "LineString", "coordinates": [[8, 8], [2, 2]]}}]}
 """
 

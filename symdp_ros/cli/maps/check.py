@@ -224,10 +224,14 @@ def _single_moves(measured: Structure) -> str:
 def _at_one_place(graph: TransitionGraph) -> str:
     """Return which states have the position of another one; '' without any."""
     places = read_places(graph)
-    never = Locator(places).never_found(True) if places else {}
-    return '' if not never else (
-        f'{counted(len(never), "place")}, where a pose (input: pose) leads to another one: '
-        + some_states([f'{state} (at {instead})' for state, instead in never.items()]))
+    locator = Locator(places, moves=graph.successors) if places else None
+    alike = {} if locator is None else locator.alike(True)
+    if locator is None or not alike:
+        return ''
+    never = locator.never_found(True)
+    return (f'{counted(len(alike), "place")}, where another one is, too: '
+            + some_states([f'{state} (at {other})' for state, other in alike.items()])
+            + (f'; no pose (input: pose) leads to {some_states([*never])}' if never else ''))
 
 
 def _pruned(graph) -> str:

@@ -52,14 +52,15 @@ class LiveDiagnostics:
     :param raw: whether that topic is the sensitive one.
     :param regular: whether the node should publish without long pauses.
     :param shared: whether several robots may publish on the topic, and the node selects one.
-    :param warnings: called at each report: what else is wrong.
+    :param warnings: called at each report with what is reported, to which it may add: yields what
+        else is wrong.
 
     `published` is how many symbols the node has published; the node counts it.
     """
 
     def __init__(self, node, topic: str | None, kind: str, settings: dict, *,
                  remapped: str, raw: bool, regular: bool, shared: bool = False,
-                 warnings: Callable[[], Iterable[str]] = tuple):
+                 warnings: Callable[[dict], Iterable[str]] = lambda values: ()):
         self._node, self._topic, self._type, self._settings = node, topic, kind, settings
         self._remapped, self._raw, self._regular, self._shared = remapped, raw, regular, shared
         self._more_warnings = warnings
@@ -96,7 +97,8 @@ class LiveDiagnostics:
             'published': self.published,
             'published per second': f'{self._rate.after(self.published, monotonic()):.1f}'}
         warnings = [*self._topic_warnings(values), *self._lost_warnings(values),
-                    *self._more_warnings(), *self._clock_warnings(), *self._silence_warnings()]
+                    *self._more_warnings(values), *self._clock_warnings(),
+                    *self._silence_warnings()]
         self._log(warnings)
         if not self.active:  # not logged: the transition is
             self._silence = Silence()
@@ -199,14 +201,14 @@ class LiveDiagnostics:
     def _silence_warnings(self):
         if self.active and self._silence.after(self.published, monotonic()) and self._regular:
             yield (f'nothing was published for over {_UNUSUAL} times as long as usual: does '
-                   f'{self._topic} still come?')
+                   f'{self._topic or "the input"} still come?')
 
     def _log(self, warnings):
         for warning in warnings:
             if warning not in self._warned:
                 self._node.get_logger().warning(warning)
         if self._warned and not warnings and self.active:
-            self._node.get_logger().info(f'{self._topic}: {self._all_is_well}')
+            self._node.get_logger().info(f'{self._topic or "input"}: {self._all_is_well}')
         self._warned = warnings.copy()
 
 
