@@ -18,6 +18,7 @@ TEXT = {name: (ROOT / 'docs' / f'{name}.md').read_text(encoding='utf-8')
         for name in ('visits', 'logs', 'zones', 'evidence/choice')}
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not OFFICE.exists(), reason=f'{OFFICE} is absent')
 def test_the_meeting_room(tmp_path):
     """The table of visits.md is what its command prints, and the sentences below say the same."""
