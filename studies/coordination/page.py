@@ -66,8 +66,7 @@ policy and ε are in [coordination.json](coordination.json), most with a standar
 ![Idleness against the intruder's success](coordination.svg)
 
 *The corner down left is better: places are visited often, and the intruder rarely succeeds. No
-curve goes there: without a hedge, less ε takes a curve up; with one, up and left, to "nothing
-heard". So choose ε for the patrol, and do not count on it against an intruder. Means over
+curve goes there. So choose ε for the patrol, and do not count on it against an intruder. Means over
 {map_count} maps and three strategies; numbers at the points are ε.*
 
 {lessons}
@@ -100,11 +99,9 @@ heard". So choose ε for the patrol, and do not count on it against an intruder.
 At every step t, the intruder picks the vertex at which a visit is least likely at the steps
 t+1 … t+T, with T = ⌈vertices / robots⌉: the time in which a perfect patrol would see every
 vertex. It succeeds where indeed no robot comes at these steps. It knows the map, the strategy, the
-policy, ε and all that was public up to t: (a) true places, (b) private symbols, (c) nothing. It
-has also watched simulated patrols of the same kind with everything in view: its forecast is a
-logistic regression on the beliefs of the filter, on how long vertices have been idle
-(as inferred, and as the robots take it to be), and on how often each is visited anyway; fitted on
-half of the runs, used in the other half. *Patient*: it tries only at the {patient:.0%} of the
+policy, ε and all that was public up to t: (a) true places, (b) private symbols, (c) nothing. Its
+forecast is a logistic regression on the beliefs of the filter, on how long vertices have been idle,
+and on how often each is visited anyway; fitted on half of the simulated runs, used in the other half. *Patient*: it tries only at the {patient:.0%} of the
 steps with its best forecasts. *Place*: how often the vertex that the belief filter has as the most
 probable for a robot is its true one at the time; this, not the gaps, is what ε is about.
 
@@ -120,9 +117,8 @@ At ε = {shown:g}, by policy:
 
 ![Idleness and the intruder by ε, on three maps](coordination-maps.svg)
 
-*To the right, ε grows: idleness falls from "nothing heard" (dotted) towards "true places"
-(dashed), and the intruder's success rises. Policy guided, belief hedged. Bars are one standard
-error over the runs.*
+*Idleness falls from "nothing heard" (dotted) towards "true places" (dashed), and the intruder's
+success rises. Policy guided, belief hedged. Bars are one standard error over the runs.*
 
 ## A published team
 
@@ -134,9 +130,8 @@ k = {adjacency}. *Reaching* is their baseline, *independent* their minimum depen
 
 ![The share of runs that reach the target](coordination-team.svg)
 
-*Up is better. Left, a team whose plan needs the other's place: privacy costs it much, and a better
-policy or a belief gives much of it back. Right, a team that was planned to need little: it loses
-nearly nothing at any ε. A plan that needs less is worth more than a better mechanism.*
+*Up is better. Left, a team whose plan needs the other's place: a better policy or a belief gives
+much back of what privacy costs. Right, a team that was planned to need little loses nearly nothing.*
 
 {team_lessons}
 
@@ -178,10 +173,7 @@ and strategies. Teams: the share of runs that succeed.
 - ε counts one changed symbol. A robot that stands somewhere for ten steps shows it ten times.
 - The intruder's regression and the belief filter, whose chain does not know the strategy, are one
   attack. A better one succeeds more often; none of these numbers is a bound.
-- The chain could know more. Tried, and in no table: P learned from simulated patrols mends most
-  of what belief alone loses at ε = 1 on 1r5, some of it on grid, and changes little else.
-- Robots act on private symbols only by what the strategies above do. Plans made for private
-  symbols could lose less.
+- Plans made for private symbols, and a chain that knows more, could lose less.
 - The hedge and the constants of the strategies were set by trial on these maps, with other lengths
   of runs, and are the same for all ε.
 """
@@ -319,8 +311,7 @@ def _late_lesson(numbers: dict[str, Any]) -> str:
         for epsilon in (4.0, 2.0))
     return f"""\
 At ε = 4 the patrol has {now:.2f}, {one:.2f} and {three:.2f} times the idleness with a delay of 0,
-1 and 3 steps, at ε = 2 {n2:.2f}, {o2:.2f} and {t2:.2f}. A robot that acts at every step
-needs `delay: 0`; a person who looks at the last minutes can wait."""
+1 and 3 steps, at ε = 2 {n2:.2f}, {o2:.2f} and {t2:.2f}. A robot that acts at every step needs `delay: 0`."""
 
 
 def _team(numbers: dict[str, Any], name: str, policy: str, belief: bool,

@@ -17,8 +17,7 @@ _PAGE = """\
 with Application to Markov Chains* (arXiv 2202.03325; Automatica 2023). It made its map of 43
 states from traffic counts in Gainesville, Florida; the map is not published with it. So its
 experiments are repeated on an invented town, whose moves along the route are as many as the
-digits of the paper's Table 1 imply. Its abstract speaks of results for strings of English words;
-its body has no such experiment.
+digits of the paper's Table 1 imply. 
 
 `make experiments` makes this page, its figures and [numbers.json](numbers.json) again, in about a
 minute. The simulated words have public seeds, so they repeat; exact numbers are computed without
@@ -36,20 +35,18 @@ it.
 
 **Figure 2.** The automaton of all words over a, b, c at distance 2 from abc (Algorithm 1). A
 state q_(t,e) has read t letters, e of them errors. V counts the words that lead on to the
-accepting state: 12 from the start. Each arrow has its letters and their probabilities.
+accepting state.
 
 ![A chain of four states](chain.svg)
 ![The product of automaton and chain](product.svg)
 
 **Figure 3.** A chain of four states, and the product of the automaton of s1 s2 s3 (distance 2)
-with it (Algorithm 3; `symdp automaton --dot` writes such graphs). The paper's text gives C(s0) and
-C(s1) of its chain; C(s2) and C(s3) are chosen here.
+with it (Algorithm 3; `symdp automaton --dot` writes such graphs). 
 
 ![The online policy in two cases](online.svg)
 
 **Figure 4.** The online policy μ (Algorithm 4) for the true symbol s1: where it is feasible after
-the last output (β = 1), and where it is not (β = 0). The paper's second case is the output s1,
-from which its remark after Theorem 7 calls s1 feasible; so s2 is shown here.
+the last output (β = 1), and where it is not (β = 0). 
 
 ## The map
 
@@ -75,9 +72,9 @@ it prints at t = 1 belongs to t = 5). Its second column is ¼·τ(4), and then t
 
 ![Private routes at five ε, for two policies](routes.svg)
 
-One draw each of the online mechanism, so they vary. At ε = 0.1 the car seems to drive at random,
-though always along streets that meet; at ε = 10 the private route is the true one. A street is
-blue where it is the true one at that time, even if the private car is on another part of it.
+One draw each of the online mechanism. At ε = 0.1 the car seems to drive at random, though always
+along streets that meet; at ε = 10 the private route is the true one. A street is blue where it is
+the true one at that time.
 
 Errors of {length} symbols, in one draw each, and in brackets what is expected:
 

@@ -3,6 +3,7 @@
 """`symdp calibrate FILE --protect SECONDS`: the period for a visit of some length."""
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,14 +42,15 @@ def run(options: argparse.Namespace) -> int:
     require_moves(graph)
     zones = MapSettings.of(vars(options)).zones()
     visits = VisitCalibration(graph, protect=options.protect, stay=options.stay,
-                              trust=options.trust, zones=zones)
+                              walks=options.walks, trust=options.trust, zones=zones)
     SamplingSettings('period', 1.0).check(visits.chain)  # as nodes do
     console = Console(highlight=False, markup=False, soft_wrap=True)
     tried = 1 if options.target_error is None else _ROWS
     console.print(f'{printable(options.chain_file)}: {len(visits.chain)} states; a visit of '
                   f'{options.protect:g} s is protected; live reports go out ' + (
                       f'up to {options.delay:g} s late' if options.delay else 'at once'))
-    visits, takes = visits.within(options.seconds, lambda cost: len(visits.periods) / 2 * (
+    seconds = math.inf if options.walks else options.seconds
+    visits, takes = visits.within(seconds, lambda cost: len(visits.periods) / 2 * (
         tried * (_TABLES * cost.tables + _WAYS * cost.errors) + cost.guess))
     announce(f'{visits.walks} routes of each robot', takes)
     console.print(f'how it moves: {visits.chain.how_it_moves(options.trust)}')

@@ -253,6 +253,8 @@ class KeptTopics:
             problem = True
         if problem:
             self._leave_out(topic.name, cdr.encapsulation_problem(message.data) or (
+                f'cannot be kept: {stamps.OUT_OF_RANGE}'
+                if type(message.stamp) is int and abs(message.stamp) > stamps.LARGEST else
                 f'holds a message that is no {printable(topic.type)}: it is damaged, or the '
                 'recorder had another definition of the type'))
 

@@ -16,6 +16,9 @@ import re
 from symdp_ros.errors import ConfigurationError, LogError
 
 LARGEST = 2**63 - 1  # what a recording can hold
+#: What every reader says of stamps beyond it.
+OUT_OF_RANGE = ('a stamp lies before 1677-09-22 or after 2262-04-11, which nanoseconds in 64 bits '
+                'cannot say: correct it')
 
 #: Unit of numbers in text logs → nanoseconds that it has, as a power of ten.
 UNITS = {'s': 9, 'ms': 6, 'us': 3, 'ns': 0}
@@ -53,15 +56,16 @@ def from_column(numbered: Sequence[tuple[int, str]], unit: str = '') -> list[int
             stamps = _dates(numbered) or stamps
         found = []
         for (line, text), stamp in zip(numbered, stamps, strict=True):
+            if stamp is None and _NUMBER.fullmatch(text):
+                raise LogError(OUT_OF_RANGE + (
+                    ', or its unit (--stamp-unit)' if unit else
+                    '. If stamps are no seconds, say their unit, ms, us or ns (--stamp-unit, '
+                    'stamp_unit)'), line=line)
             if stamp is None:
                 raise LogError(
-                    'a stamp is too large for a number of seconds: say in which unit stamps are, '
-                    'ms, us or ns (--stamp-unit, stamp_unit)'
-                    if not unit and from_text(text, 0) is not None else
+                    'a stamp is not a number' if unit else
                     'a stamp is not a number of seconds, such as 12.5, nor a time such as '
-                    '2025-11-10T17:15:41.35Z' if not unit else
-                    'a stamp is not a number, or is too large for its unit (--stamp-unit)',
-                    line=line)
+                    '2025-11-10T17:15:41.35Z', line=line)
             found.append(stamp)
     check_order((line, stamp) for (line, _), stamp in zip(numbered, found, strict=True))
     return found
@@ -98,7 +102,7 @@ def _times(numbered: Sequence[tuple[int, str]]) -> list[int]:
         fraction = int((rest or '0')[:9].ljust(9, '0'))
         stamp = (since.days * 86_400 + since.seconds) * 10**9 + fraction
         if abs(stamp) > LARGEST:
-            raise LogError('a stamp is too far from 1970', line=line)
+            raise LogError(OUT_OF_RANGE, line=line)
         found.append(stamp)
     return found
 

@@ -90,7 +90,7 @@ def test_plain_rows_do_not_pass_through_the_csv_module(tmp_path, monkeypatch):
     (f'stamp,symbol\ninf,{SECRET}\n', 'a stamp is not a number'),
     (f'stamp,symbol\n,{SECRET}\n', 'a stamp is not a number'),
     (f'stamp,symbol\n1_0,{SECRET}\n', 'a stamp is not a number'),
-    (f'stamp,symbol\n1e999,{SECRET}\n', 'a stamp is not a number'),
+    (f'stamp,symbol\n1e999,{SECRET}\n', 'after 2262'),
     (f'stamp,symbol\n1e99999999999999999999,{SECRET}\n', 'a stamp is not a number'),
     (f'stamp,symbol\n{SECRET},1\n', 'a stamp is not a number'),
     (f'stamp,symbol\n1,a\n0.999,{SECRET}\n', 'a stamp is smaller'),

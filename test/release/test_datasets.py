@@ -19,6 +19,7 @@ pq = pytest.importorskip('pyarrow.parquet')
 from symdp_ros.release.archives.batch import (  # noqa: E402, I100
     names_of, privatize_batch, ReleaseKey)
 from symdp_ros.release.archives.file import Columns  # noqa: E402
+from symdp_ros.words.stamps import OUT_OF_RANGE  # noqa: E402
 
 
 def fleet(walks, count=30, days=('01', '02'), robots=('r1', 'r2', 'r3')):
@@ -258,7 +259,9 @@ def test_a_directory_whose_name_is_no_text_names_no_subject(walks, name):
     (pa.array(['now'] * 6), 'holds neither times nor integers'),
     (pa.array([1, None, 1, 1, 1, 1]), 'a stamp is null'),
     (pa.array([1.5] * 6), 'of seconds with decimals, make nanoseconds'),
-    (pa.array([253370764800] * 6, pa.timestamp('s')), 'before 1678 or after 2261')])
+    (pa.array([2**63] * 6, pa.uint64()), OUT_OF_RANGE),
+    *((pa.array([10413792000 * 10**digits] * 6, pa.timestamp(unit, zone)), OUT_OF_RANGE)
+      for digits, unit in ((0, 's'), (3, 'ms'), (6, 'us')) for zone in (None, 'UTC'))])
 def test_stamps_that_are_none(walks, stamp, said):
     walks.archive([(1, 'abb'), (2, 'abb')], stamp=stamp)
     outcome = walks.release()

@@ -100,10 +100,36 @@ for port in sys.argv[1:]:
         pass
 """
 
+# The same of Spark: a Java that knows no secret asks a driver for one of its endpoints, and a
+# gateway of Python for a property. Whose Java it is makes no difference at a port.
+STRANGER_TO_SPARK = """
+import sys
+from py4j.java_gateway import GatewayParameters, JavaGateway
+from pyspark.java_gateway import launch_gateway
+gateway = launch_gateway()
+spark = gateway.jvm.org.apache.spark
+manager = getattr(getattr(spark, 'SecurityManager$'), 'MODULE$')
+defaults = [getattr(manager, f'$lessinit$greater$default${i}')() for i in (2, 3)]
+conf = spark.SparkConf(False).set('spark.rpc.lookupTimeout', '1s')
+peer = getattr(getattr(spark.rpc, 'RpcEnv$'), 'MODULE$').create(
+    'peer', '127.0.0.1', '127.0.0.1', -1, conf, spark.SecurityManager(conf, *defaults), 0, True)
+for port in map(int, sys.argv[1:]):
+    try:
+        peer.setupEndpointRef(spark.rpc.RpcAddress('127.0.0.1', port), 'BlockManagerMaster')
+        print('reached the driver')
+    except Exception:
+        pass
+    try:
+        other = JavaGateway(gateway_parameters=GatewayParameters(port=port, read_timeout=1))
+        print('ran as', other.jvm.java.lang.System.getProperty('user.name'))
+    except Exception:
+        pass
+"""
 
-def stranger(found):
+
+def stranger(found, program=STRANGER):
     """Return what a process of another user, if this one is root's, could run at some ports."""
-    return subprocess.run([sys.executable, '-c', STRANGER, *(str(port) for _, port in found)],
+    return subprocess.run([sys.executable, '-c', program, *(str(port) for _, port in found)],
                           cwd='/', capture_output=True, text=True, timeout=120).stdout
 
 
@@ -236,21 +262,28 @@ def test_spark_on_this_machine_asks_who_connects(walks):
     sql = pytest.importorskip('pyspark.sql', reason='the extra spark is not installed')
     if sql.SparkSession.getActiveSession() is not None:
         pytest.skip('another test has a session')
+    with sql.SparkSession.builder.master('local[1]').config(map={
+            'spark.ui.enabled': 'false', 'spark.driver.host': '127.0.0.1',
+            'spark.authenticate': 'false'}).getOrCreate() as open_to_all:
+        port = int(open_to_all.conf.get('spark.driver.port'))
+        assert stranger([('', port)], STRANGER_TO_SPARK) == 'reached the driver\n'
     walks.archive(walks.words(100), group=100)
     for address in ('', 'local[2]'):
-        before, opened, asks = ports(), set(), set()
+        before, opened, asks, reached = ports(), set(), set(), []
 
         def look(*_):
             opened.update(ports() - before)
             context = sql.SparkSession.getActiveSession().sparkContext
             asks.add(context.getConf().get('spark.authenticate'))
+            if not reached:
+                reached.append(stranger(opened, STRANGER_TO_SPARK))
 
         outcome = walks.release(engine='spark', scheduler=address, on_rows=look, ledger=False,
                                 output=walks.output.with_name(f'{address}.parquet'))
         assert outcome.kind == 'released', outcome.reason
         assert asks == {'true'} and opened
         assert {host for host, _ in opened} <= {'127.0.0.1', '::ffff:127.0.0.1'}
-        assert stranger(opened) == ''
+        assert reached == ['']
 
 
 def test_a_scheduler_with_tls(walks, tmp_path):

@@ -28,6 +28,7 @@ from symdp_ros.logs.recordings.storage import scan as scan_storage, STORAGES
 from symdp_ros.logs.recordings.unpack import Allowance
 from symdp_ros.logs.recordings.wanted import Value, Values, Wanted
 from symdp_ros.messages.fields import FieldType, full_type, INTEGERS
+from symdp_ros.words import stamps
 import yaml
 
 _STORAGE_OF = {suffix: storage for storage, suffix in STORAGES.items()}
@@ -115,6 +116,8 @@ def read(path: Path, topic: str, message_type: str | None,
     if not all(type(stamp) is int and type(data) is bytes for stamp, data in recorded.messages):
         raise LogError(f'the topic {topic} is damaged: it holds a stamp that is no integer, or a '
                        'message that is not bytes')
+    if any(abs(stamp) > stamps.LARGEST for stamp, _ in recorded.messages):
+        raise LogError(f'the topic {topic}: {stamps.OUT_OF_RANGE}')
     if problem := next(filter(None, (
             cdr.encapsulation_problem(data) for _, data in recorded.messages)), ''):
         raise LogError(f'the topic {topic} {problem}')

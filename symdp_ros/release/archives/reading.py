@@ -21,6 +21,7 @@ from symdp_ros.errors import ConfigurationError, LogError
 from symdp_ros.files import child
 from symdp_ros.release.archives.places import Place, Remote
 from symdp_ros.release.inspection import MOST_NAMES, Moves
+from symdp_ros.words.stamps import LARGEST, OUT_OF_RANGE
 
 _MOST_VALUES = 100_000  # different unknown ones that are counted by name
 _REQUEST = 8 << 20  # bytes
@@ -453,8 +454,9 @@ def _stamps(column: Any) -> Ints:
         except pyarrow.ArrowInvalid:
             column = None
         if column is None:
-            raise LogError('a stamp lies before 1678 or after 2261, which nanoseconds cannot say: '
-                           'correct it, or use integers of seconds in all files')
+            raise LogError(f'{OUT_OF_RANGE}, or use integers of seconds in all files')
+    if len(column) and column.to_numpy().max() > LARGEST:  # of uint64
+        raise LogError(OUT_OF_RANGE)
     stamps: Ints = column.to_numpy().astype(np.int64)
     return stamps
 

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers on pages for users: what their commands print, and what the pages of evidence say."""
+import json
+from pathlib import Path
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+from studies import zones
+
+ROOT = Path(__file__).resolve().parents[1]
+OFFICE = ROOT.parent / 'shared' / 'data' / 'rmf' / 'office.building.yaml'
+TEXT = {name: (ROOT / 'docs' / f'{name}.md').read_text(encoding='utf-8')
+        for name in ('visits', 'logs', 'zones', 'evidence/choice')}
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not OFFICE.exists(), reason=f'{OFFICE} is absent')
+def test_the_meeting_room(tmp_path):
+    """The table of visits.md is what its command prints, and the sentences below say the same."""
+    command, shown, _ = re.search(
+        r'```sh\n(symdp calibrate office.*?)```\n+```\n(.*?)…\n```\n(.*?)\n#', TEXT['visits'],
+        re.S).groups()
+    shutil.copy(OFFICE, tmp_path)
+    words = shlex.split(command.replace('\\\n', ''))
+    done = subprocess.run(
+        [sys.executable, '-m', 'symdp_ros.cli.main', *words[1:]], cwd=tmp_path,
+        env={'PYTHONPATH': str(ROOT), 'COLUMNS': '100'}, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(shown)
+
+
+def test_the_sentences_about_the_meeting_room():
+    rows = [[cell.strip() for cell in line.split('│')[1:-1]]
+            for line in TEXT['visits'].split('logs, released afterwards')[0].splitlines()
+            if line.startswith('│')]
+    above, best = rows[-2], rows[-1]
+    assert best[0].startswith('→*')
+    before, after = best[6].split(' → ')
+    said = ' '.join(TEXT['visits'].split('\n…\n```\n')[1].split('\n\n`--target')[0].split())
+    for part in (f'wrong for {best[4]} of the time, and {best[5]} off', f'for {after} of the time',
+                 f'for {before} of it without', f'the row above ({above[6].split(" → ")[1]})'):
+        assert part in said, part
+
+
+def test_the_page_of_zones_is_its_template():
+    head, _, tail = (Path(zones.__file__).with_name('zones.page.md').read_text(encoding='utf-8')
+                     .partition('{table}'))
+    assert TEXT['zones'].startswith(head) and TEXT['zones'].endswith(tail)
+    table = TEXT['zones'][len(head):len(TEXT['zones']) - len(tail)].strip().splitlines()
+    assert [line.split('|')[1].strip() for line in table[2:]] == [
+        f'{epsilon:g}' for epsilon in zones.EPSILONS]
+    assert all(line.count('±') == 4 for line in table[2:])
+
+
+def test_what_logs_say_of_the_rule():
+    rows = [line.strip('| ').split(' | ') for line in TEXT['evidence/choice'].splitlines()
+            if ' | logs of ' in line]
+    settings = sum(int(row[2]) for row in rows)
+    behind = sum(int(row[2]) * float(row[3]) for row in rows) / settings
+    more = round(100 * sum(int(row[5]) for row in rows) / settings)
+    assert f'{behind:.3f} of the symbols behind the best on average, in {more} of 100' in ' '.join(
+        TEXT['logs'].split())
+
+
+def test_what_logs_say_of_a_learned_chain():
+    rows = json.loads((ROOT / 'docs' / 'evidence' / 'gains.json').read_text(encoding='utf-8'))
+    [row] = [row for row in rows if row['what'] == (
+        'P learned from 150 released routes of 100 symbols; habit, ε = 2')]
+    assert f'from {row["other"]} to {row["error"]} at ε = 2' in ' '.join(TEXT['logs'].split())
