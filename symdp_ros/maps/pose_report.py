@@ -23,8 +23,8 @@ def never_found_text(locator: Locator, level_field: str) -> str:
         ' Floors are not told apart: set level_field, where messages name them.')
     if not never:
         return (f'{counted(len(alike), "state")} of the map at the position of another one, such '
-                f'as {quoted(state)} at that of {quoted(instead)}: a pose leads to the one that is '
-                f'a move from the last region.{floors} symdp check MAP lists them')
+                f'as {quoted(state)} at that of {quoted(instead)}: a pose leads to the one that '
+                f'is a move from the last region.{floors} symdp check MAP lists them')
     return (f'no pose leads to {counted(len(never), "state")} of the map: another state has the '
             f'same position, and is found instead, such as {quoted(instead)} in place of '
             f'{quoted(state)}.{floors} symdp check MAP lists them')

@@ -314,8 +314,8 @@ def test_of_states_at_one_position_the_one_that_is_a_move_away_is_found():
     assert locator.never_found(False) == {}
     there = [0, 2, 3, 5, 6, 8, 11, 13, 14, 12, 11, 9, 7.5, 6, 4, 2, 0, 4]
     found = [locator.locate(x, 0.25) for x in there]
-    assert found == ['gate', 'gate', *['u1'] * 3, *['u2'] * 2, *['end'] * 3, *['d2'] * 3, 'd1', 'd1',
-                     'gate', 'gate', 'u1']
+    assert found == ['gate', 'gate', *['u1'] * 3, *['u2'] * 2, *['end'] * 3, *['d2'] * 3,
+                     'd1', 'd1', 'gate', 'gate', 'u1']
     locator.reset()
     assert locator.locate(9, 0) == 'u2'  # nothing says how it came here
     # By moves of two, neither is one move away; and where both are, the first is found.

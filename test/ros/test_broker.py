@@ -255,6 +255,26 @@ def test_nothing_is_read_while_the_node_is_inactive(world, broker, station, of_b
     assert regions(station) == 'bc' and run.stop() == 0
 
 
+def test_a_fleet_at_a_broker(world, tmp_path, broker, station, chain_file):
+    topics = {'tb1': STATE, 'tb2': 'uagv/v3/KIT/0002/state'}
+    (tmp_path / 'fleet.yaml').write_text(json.dumps({
+        'defaults': {'chain_file': str(chain_file), 'epsilon': SURE, 'adjacency': 1,
+                     'broker': broker.address},
+        'robots': {robot: {'state_topic': topic} for robot, topic in topics.items()}}))
+    on_ros = {robot: world.listen(f'/{robot}/private_region') for robot in topics}
+    with subscribing(world, broker), subscribing(world, broker, topics['tb2']):
+        run = world.start('fleet', fleet=tmp_path / 'fleet.yaml')
+    station.send(topics['tb1'], *map(message, 'bc'))
+    station.send(topics['tb2'], *[message(node, version='3.0.0') for node in 'bd'])
+    world.wait_until(lambda: [*map(len, on_ros.values())] == [2, 2], 'private regions')
+    world.wait_until(lambda: len(station.messages) == 8, 'private states')
+    found = [(topic, json.loads(payload)) for topic, payload, _ in station.messages
+             if topic not in topics.values()]
+    assert {serial: ''.join(read['lastNodeId'] for topic, read in found if serial in topic)
+            for serial in ('0001', '0002')} == {'0001': 'bc', '0002': 'bd'}
+    assert all(read['serialNumber'] in topic for topic, read in found) and run.stop() == 0
+
+
 def test_name_and_password(world, tmp_path, of_broker):
     maker = shutil.which('mosquitto_passwd')
     if maker is None:
