@@ -53,11 +53,11 @@ def summary(numbers: dict[str, Any], what: str, use: str | None = None,
 _PAGE = """\
 # What coordination loses
 
-Robots that patrol together need each other's places. What do they lose if they hear private places
-in place of true ones, and what does an intruder lose who listens? `make coordination` makes this
-page again (`QUICK=1`: a small run into build/), from maps of the folder shared/data next to the
-repository. All seeds are public and fixed, so the numbers repeat. Those of each map, strategy,
-policy and ε are in [coordination.json](coordination.json), most with a standard error.
+Robots that patrol together need each other's places. What do they lose if they hear private
+places in place of true ones, and what does an intruder lose who listens? `make coordination`
+makes this page again (`QUICK=1`: a small run into build/), from maps of the folder shared/data
+next to the repository. All seeds are public and fixed, so the numbers repeat. Those of each map,
+strategy, policy and ε are in [coordination.json](coordination.json), most with a standard error.
 
 ## Can I afford it?
 

@@ -173,8 +173,8 @@ def _by_models(chain: Chain, models: Models | Sequence[Models], length: int, wor
     parts, begin = [], 0
     while begin < words:
         end = begin + sum(1 for _ in takewhile(lambda each: each is models[begin], models[begin:]))
-        parts.append(_smooth(chain, models[begin], length, end - begin,
-                             lambda t, some=slice(begin, end): kept[t][:, some], clock))
+        some = [likely[:, begin:end] for likely in kept]
+        parts.append(_smooth(chain, models[begin], length, end - begin, some.__getitem__, clock))
         begin = end
     return np.concatenate(parts, axis=2)
 
@@ -183,7 +183,8 @@ def _along(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Callable[[
     """Return likelihoods of signals for `_smooth`: they depend on all signals before."""
     chain, tables = mechanism.chain, mechanism.tables
     assert tables is not None
-    numbers: dict[Signal, int] = {None: NOTHING, **chain.state_index}
+    numbers: dict[Signal, int] = {None: NOTHING}
+    numbers.update(chain.state_index.items())
     numbers.update((Told(zone), -1 - i) for i, zone in enumerate(tables.zones or ()))
     try:
         signals = np.array([[numbers[signal] for signal in route] for route in routes], np.int64)

@@ -6,10 +6,10 @@ Loops that were compiled when the package was installed; None where there was no
 What they compute, NumPy computes without them, in the same order of additions: `_loops.c` says
 where.
 """
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
-loops: Any
-try:
-    from symdp_ros.core import _loops as loops
-except ImportError:
-    loops = None
+loops: Any = None
+with suppress(ImportError):
+    loops = import_module('symdp_ros.core._loops')

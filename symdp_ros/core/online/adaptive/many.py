@@ -176,7 +176,7 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
     words, shares, zone_of = Words(tables, delay, len(signals)), tables.shares, tables.zone_of
     words.begin(initial)
     for column in signals.T:
-        drawn, told = column >= 0, None
+        drawn, told = column >= 0, np.empty(0, np.int64)
         if zone_of is not None:
             told = np.where(drawn, zone_of[np.maximum(column, 0)], -1 - column)
             told[column == NOTHING] = -1
@@ -192,9 +192,9 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
             found[:, drawn] = chances[:, drawn]
         if not np.array_equal(drawn, column >= 0) or zone_of is None and not drawn.all():
             raise ChainError('a signal founded no cell after those before it')
-        if told is not None:
+        if zone_of is not None:
             found *= (zone_of[:, None] == told) | (told < 0)
         yield found
-        words.take(np.where(drawn, places, 0), told)
+        words.take(np.where(drawn, places, 0), None if zone_of is None else told)
         for _ in range(0 if zone_of is not None else tables.signal // tables.report - 1):
             words.take(np.zeros(len(signals), np.int64))
