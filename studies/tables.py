@@ -30,7 +30,8 @@ _PAGE = """\
 # Tables
 
 `make tables` makes this page again, in about twenty seconds. Whatever is drawn at random has a
-public seed, so the numbers repeat; `studies/test_tables.py` computes them again. n is the length of a word.
+public seed, so the numbers repeat; `studies/test_tables.py` computes them again. n is the
+length of a word.
 
 ## Audit: the promise, checked on all words
 
