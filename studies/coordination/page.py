@@ -101,8 +101,8 @@ t+1 … t+T, with T = ⌈vertices / robots⌉: the time in which a perfect patro
 vertex. It succeeds where indeed no robot comes at these steps. It knows the map, the strategy, the
 policy, ε and all that was public up to t: (a) true places, (b) private symbols, (c) nothing. Its
 forecast is a logistic regression on the beliefs of the filter, on how long vertices have been
-idle, and on how often each is visited anyway; fitted on half of the simulated runs, used in the other
-half. *Patient*: it tries only at the {patient:.0%} of the
+idle, and on how often each is visited anyway; fitted on half of the simulated runs, used in the
+other half. *Patient*: it tries only at the {patient:.0%} of the
 steps with its best forecasts. *Place*: how often the vertex that the belief filter has as the most
 probable for a robot is its true one at the time; this, not the gaps, is what ε is about.
 
