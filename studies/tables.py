@@ -30,9 +30,8 @@ _PAGE = """\
 # Tables
 
 `make tables` makes this page again, in about twenty seconds. Whatever is drawn at random has a
-public seed, so the numbers repeat; `studies/test_tables.py` computes them again. Words used
-below: ε is the promised privacy loss, k the number of symbols in which two words may differ to be
-protected from one another, n the length of a word.
+public seed, so the numbers repeat; `studies/test_tables.py` computes them again. n is the
+length of a word.
 
 ## Audit: the promise, checked on all words
 
@@ -60,8 +59,7 @@ the patrols.
 How to read it: *private* is the error of the private symbols as they are; *filtered* of the most
 probable region at each time, from the symbols so far; *smoothed* of the same from all symbols;
 *feasible route* of the best guess that the map allows to drive. *Saved* is how much lower
-the smoothed error is than the private one. It costs no privacy: anyone who knows the chain, ε, k
-and the mechanism can do it.
+the smoothed error is than the private one. It costs no privacy.
 
 {belief}
 
@@ -85,9 +83,8 @@ before there is any data, on the [depot](../../config/depot.geojson) with stayin
 {length} symbols, k = 1, exact for each of {walks} walks by the map's moves, all alike, and
 averaged over them. The standard error over the walks is {accuracy_off:.3f} at most.
 
-How to read it: choose a row by the error that you can bear; its ε is the price. *live* is the
-online mechanism under each policy, and causal release; the other two need the whole log.
-`symdp calibrate` prints such a table for any map, length and k.
+How to read it: *live* is the online mechanism under each policy, and causal release; the other two
+need the whole log. `symdp calibrate` prints such a table for any map, length and k.
 
 {accuracy}
 """

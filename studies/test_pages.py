@@ -29,7 +29,8 @@ def test_the_meeting_room(tmp_path):
     words = shlex.split(command.replace('\\\n', ''))
     done = subprocess.run(
         [sys.executable, '-m', 'symdp_ros.cli.main', *words[1:]], cwd=tmp_path,
-        env={'PYTHONPATH': str(ROOT), 'COLUMNS': '100'}, capture_output=True, text=True, check=True)
+        env={'PYTHONPATH': str(ROOT), 'COLUMNS': '100'}, capture_output=True, text=True,
+        check=True)
     assert done.stdout.startswith(shown)
 
 

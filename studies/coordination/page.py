@@ -66,8 +66,8 @@ strategy, policy and ε are in [coordination.json](coordination.json), most with
 ![Idleness against the intruder's success](coordination.svg)
 
 *The corner down left is better: places are visited often, and the intruder rarely succeeds. No
-curve goes there. So choose ε for the patrol, and do not count on it against an intruder. Means over
-{map_count} maps and three strategies; numbers at the points are ε.*
+curve goes there. So choose ε for the patrol, and do not count on it against an intruder. Means
+over {map_count} maps and three strategies; numbers at the points are ε.*
 
 {lessons}
 
@@ -100,8 +100,9 @@ At every step t, the intruder picks the vertex at which a visit is least likely 
 t+1 … t+T, with T = ⌈vertices / robots⌉: the time in which a perfect patrol would see every
 vertex. It succeeds where indeed no robot comes at these steps. It knows the map, the strategy, the
 policy, ε and all that was public up to t: (a) true places, (b) private symbols, (c) nothing. Its
-forecast is a logistic regression on the beliefs of the filter, on how long vertices have been idle,
-and on how often each is visited anyway; fitted on half of the simulated runs, used in the other half. *Patient*: it tries only at the {patient:.0%} of the
+forecast is a logistic regression on the beliefs of the filter, on how long vertices have been
+idle, and on how often each is visited anyway; fitted on half of the simulated runs, used in the
+other half. *Patient*: it tries only at the {patient:.0%} of the
 steps with its best forecasts. *Place*: how often the vertex that the belief filter has as the most
 probable for a robot is its true one at the time; this, not the gaps, is what ε is about.
 
@@ -131,7 +132,8 @@ k = {adjacency}. *Reaching* is their baseline, *independent* their minimum depen
 ![The share of runs that reach the target](coordination-team.svg)
 
 *Up is better. Left, a team whose plan needs the other's place: a better policy or a belief gives
-much back of what privacy costs. Right, a team that was planned to need little loses nearly nothing.*
+much back of what privacy costs. Right, a team that was planned to need little loses nearly
+nothing.*
 
 {team_lessons}
 
@@ -311,7 +313,8 @@ def _late_lesson(numbers: dict[str, Any]) -> str:
         for epsilon in (4.0, 2.0))
     return f"""\
 At ε = 4 the patrol has {now:.2f}, {one:.2f} and {three:.2f} times the idleness with a delay of 0,
-1 and 3 steps, at ε = 2 {n2:.2f}, {o2:.2f} and {t2:.2f}. A robot that acts at every step needs `delay: 0`."""
+1 and 3 steps, at ε = 2 {n2:.2f}, {o2:.2f} and {t2:.2f}. A robot that acts at every step
+needs `delay: 0`."""
 
 
 def _team(numbers: dict[str, Any], name: str, policy: str, belief: bool,

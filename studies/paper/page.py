@@ -17,7 +17,7 @@ _PAGE = """\
 with Application to Markov Chains* (arXiv 2202.03325; Automatica 2023). It made its map of 43
 states from traffic counts in Gainesville, Florida; the map is not published with it. So its
 experiments are repeated on an invented town, whose moves along the route are as many as the
-digits of the paper's Table 1 imply. 
+digits of the paper's Table 1 imply.
 
 `make experiments` makes this page, its figures and [numbers.json](numbers.json) again, in about a
 minute. The simulated words have public seeds, so they repeat; exact numbers are computed without
@@ -41,12 +41,12 @@ accepting state.
 ![The product of automaton and chain](product.svg)
 
 **Figure 3.** A chain of four states, and the product of the automaton of s1 s2 s3 (distance 2)
-with it (Algorithm 3; `symdp automaton --dot` writes such graphs). 
+with it (Algorithm 3; `symdp automaton --dot` writes such graphs).
 
 ![The online policy in two cases](online.svg)
 
 **Figure 4.** The online policy μ (Algorithm 4) for the true symbol s1: where it is feasible after
-the last output (β = 1), and where it is not (β = 0). 
+the last output (β = 1), and where it is not (β = 0).
 
 ## The map
 
