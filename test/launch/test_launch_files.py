@@ -112,7 +112,7 @@ def test_privatizer(launched, tmp_path):
         'epsilon:=2', 'self_loops:=true', 'adjacency:=2', 'policy:=paper', 'namespace:=r1',
         f'state_file:={tmp_path}/word', 'sampling:=period', 'period:=0.5')
     wait_for(process, log, '[r1.privatizer]: active')
-    assert 'ε = 2, k = 2, policy paper' in log.read_text()
+    assert settings_of(process, log, 'r1') == 'ε = 2, k = 2, policy paper. '
     assert stop(process) == 0 and 'finished cleanly' in log.read_text()
 
 
@@ -138,7 +138,7 @@ def test_parameters_from_a_file(launched):
                             'params_file:=package://symdp_ros/config/privatizer.yaml')
     wait_for(process, log, 'active')
     assert 'warehouse.chain.yaml: 6 states' in log.read_text()
-    assert 'ε = 0.5, k = 1, policy ' in log.read_text()  # the argument goes before the file
+    assert 'with ε = 0.5: an observer' in log.read_text()  # the argument goes before the file
     stop(process)
 
 
@@ -331,11 +331,13 @@ NOT_TAKEN = 'privatizer.launch.py takes only what is passed to it. Set elsewhere
 
 
 def settings_of(process, log, robot, topic='private_region'):
-    """Wait until a robot is active; return the line of its settings."""
+    """Wait until a robot is active; return 'ε = …, k = …, policy …. ' of its lines."""
     wait_for(process, log, f'publishes /{robot}/{topic} ')
-    [line] = [line for line in log.read_text().splitlines()
-              if f'[{robot}.privatizer]: chain' in line]
-    return line
+    said = '\n'.join(line for line in log.read_text().splitlines()
+                     if f'[{robot}.privatizer]: ' in line)
+    [epsilon] = re.findall(r'with ε = ([\d.]+): an observer', said)
+    [(k, policy)] = re.findall(r'moves; k = (\d+), policy (\w+);', said)
+    return f'ε = {epsilon}, k = {k}, policy {policy}. '
 
 
 @pytest.mark.parametrize('kind', INCLUDES)
