@@ -11,7 +11,7 @@ ENV DEBIAN_FRONTEND=noninteractive
 
 WORKDIR /workspace
 COPY . src/symdp_ros
-RUN DEPENDENCIES=exec src/symdp_ros/ci/install.sh && rm -rf /var/lib/apt/lists/*
+RUN DEPENDENCIES='build exec' src/symdp_ros/ci/install.sh && rm -rf /var/lib/apt/lists/*
 RUN src/symdp_ros/ci/build.sh
 
 ENTRYPOINT ["/workspace/src/symdp_ros/ci/entry.sh"]

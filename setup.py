@@ -29,13 +29,17 @@ LINT = ['ros-ament-flake8>=0.17,<0.20', 'ros-ament-pep257>=0.17,<0.20', 'flake8>
         'flake8-builtins', 'flake8-comprehensions', 'flake8-import-order', 'flake8-quotes',
         'mypy>=1.15,<3', 'pydocstyle>=6.3,<7']
 
-#: The inner loops, in C. Where no compiler is, they are left out, and NumPy does the same. Floats
-#: are added in the order of the text: every machine draws the same words from the same bits.
-LOOPS = [Extension(f'{NAME}.core.{module}', [f'{NAME}/core/{module.replace(".", "/")}.c'],
-                   include_dirs=[f'{NAME}/core'], depends=[f'{NAME}/core/arrays.h'],
-                   extra_compile_args=['-std=c11', '-O3', '-fno-fast-math', '-ffp-contract=off'],
-                   optional=True) for module in ('_loops', 'offline.passes._passes',
-                                                 'online._online')]
+#: The inner loops, in C: of each module, all sources in its folder. Where no compiler is, they are
+#: left out, and NumPy does the same. Floats are added in the order of the text: every machine
+#: draws the same words from the same bits.
+LOOPS = [Extension(f'{NAME}.core.{module}',
+                   sorted(glob(f'{NAME}/core/{module.rpartition(".")[0].replace(".", "/")}/*.c')),
+                   include_dirs=[f'{NAME}/core'],
+                   depends=glob(f'{NAME}/core/**/*.h', recursive=True),
+                   extra_compile_args=['-std=c11', '-O3', '-fno-fast-math', '-ffp-contract=off',
+                                       '-fvisibility=hidden'],
+                   optional=True) for module in (
+                       '_loops', 'offline.passes._passes', 'online._online')]
 
 setup(
     name=NAME,

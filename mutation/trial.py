@@ -30,7 +30,7 @@ def try_module(root, module, tests, file, options, kept) -> bool:
 
     Return whether all were tried.
     """
-    for source in (root / 'symdp_ros').rglob('*.c'):  # its loops run in NumPy
+    for source in (root / 'symdp_ros').rglob('_*.c'):  # its loops run in NumPy
         sys.modules['.'.join(source.relative_to(root).with_suffix('').parts)] = None
     os.environ.update(OPENBLAS_NUM_THREADS='1', SYMDP_TEST_SEED='1')  # no threads: it forks
     import numpy  # noqa: F401: every fork has it

@@ -158,8 +158,8 @@ class Neighbours:
         """Return what `add` finds of values of shape (states, columns): the same shape."""
         found = np.empty(values.shape)
         if loops is not None:
-            loops.add(self.edges, np.ascontiguousarray(values, np.float64), found, 1, *values.shape[:1],
-                      *values.shape)
+            loops.add(self.edges, np.ascontiguousarray(values, np.float64), found, 1,
+                      *values.shape[:1], *values.shape)
             return found
         padded = np.zeros((1, self.states + 1, values.shape[1]))
         padded[0, :-1] = values
@@ -200,8 +200,8 @@ class Neighbours:
         """
         found, places = np.empty(values.shape), np.empty(values.shape, np.int64)
         if loops is not None:
-            loops.largest(self.edges, np.ascontiguousarray(values, np.float64), found, places, margin,
-                          *values.shape)
+            loops.largest(self.edges, np.ascontiguousarray(values, np.float64), found, places,
+                          margin, *values.shape)
             return found, places
         for part in self._parts:
             every = values[part.closed]

@@ -24,7 +24,7 @@ from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechan
 from symdp_ros.core.offline import passes
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.reachable import LoopSizes
-from symdp_ros.core.online import online_batch
+from symdp_ros.core.online import loops, online_batch
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.registry import DEFAULT_TRUST, POLICIES
@@ -502,3 +502,41 @@ def test_every_bit_of_the_stream_is_fair(dtype):
         ones = int((drawn >> dtype(bit) & dtype(1)).sum())
         p = binomtest(ones, len(drawn)).pvalue
         assert p > ALPHA / width, f'bit {bit}: {ones} ones of {len(drawn)}, p = {p}'
+
+
+@pytest.mark.parametrize('name', ['draw_words', 'draw_together', 'draw', 'earn', 'improve'])
+def test_a_mistake_in_python_raises_in_the_loops_of_many_words(name, monkeypatch):
+    """Another type, or one number less, of each array that they are really given."""
+    module = passes.compiled if name.startswith('draw_') else loops.compiled
+    if module is None:
+        pytest.skip('installed without a compiler')
+    real, given = getattr(module, name), []
+
+    def keep(*arguments):
+        given.append([a.copy() if isinstance(a, np.ndarray) else a for a in arguments])
+        return real(*arguments)
+
+    monkeypatch.setattr(module, name, keep)
+    for each in targets, online_batch:
+        monkeypatch.setattr(each, 'DENSE_STATES', 0)
+    chain, words = grid(3), [['0,0', '1,0', None] * 3] * 7
+    sizes = LoopSizes(side_by_side_bytes=0 if name == 'draw_words' else 1 << 25)
+    Exponential(chain, Privacy(1.0), None, sizes=sizes).draw_many(
+        *flat(chain, words), WordBits(7, bytes(32)))
+    privatized(OnlineMechanism(chain, Privacy(1.0), policy='planned'), words)
+    arguments = given[0]
+    real(*arguments)
+    may_be_short = {'draw': {5, 6, 12}, 'draw_words': {10}}.get(name, ())  # not read here
+    for i, argument in enumerate(arguments):
+        if isinstance(argument, tuple):
+            changed = [argument._replace(**{field: value[:-1].copy()})
+                       for field, value in argument._asdict().items()
+                       if isinstance(value, np.ndarray)]
+        elif isinstance(argument, np.ndarray):
+            changed = [np.ones(argument.shape, np.int16)]
+            changed += [] if i in may_be_short else [argument[:-1].copy()]
+        else:
+            continue
+        for other in changed:
+            with pytest.raises((TypeError, ValueError)):
+                real(*arguments[:i], other, *arguments[i + 1:])

@@ -152,18 +152,17 @@ MISTAKES = {
 @pytest.mark.parametrize('mistake', MISTAKES)
 def test_a_mistake_in_python_raises_and_reads_nothing_outside(mistake, zoned):
     name, change = MISTAKES[mistake]
-    for function, given in zip((passes.compiled.sweep, passes.compiled.walk), swept(zoned=zoned)):
-        function(*given.values())
-        if name in given:
-            given[name] = change(given[name])
+    for function, right in zip((passes.compiled.sweep, passes.compiled.walk), swept(zoned=zoned)):
+        function(*right.values())
+        if name in right:
+            wrong = right | {name: change(right[name])}
             with pytest.raises((TypeError, ValueError, BufferError)):
-                function(*given.values())
+                function(*wrong.values())
 
 
 @needs_compiled
 def test_targets_must_be_states_of_the_next_place():
-    given, _ = swept()
-    moves = given['moves']
-    given['moves'] = moves._replace(targets=with_one(moves.targets, 0, 10**6))
+    right, _ = swept()
+    moves = right['moves']._replace(targets=with_one(right['moves'].targets, 0, 10**6))
     with pytest.raises(ValueError):
-        passes.compiled.sweep(*given.values())
+        passes.compiled.sweep(*(right | {'moves': moves}).values())

@@ -88,7 +88,7 @@ print(json.dumps(found))
 def drawn(directory, without_compiler):
     """Return what DRAW prints in a process of its own."""
     modules = ['.'.join(file.relative_to(ROOT).with_suffix('').parts)
-               for file in (ROOT / 'symdp_ros').rglob('*.c')]
+               for file in (ROOT / 'symdp_ros').rglob('_*.c')]
     assert len(modules) > 1
     block = f'import sys; sys.modules |= dict.fromkeys({modules})\n' if without_compiler else (
         f'import importlib; [importlib.import_module(name) for name in {modules}]\n')

@@ -57,3 +57,7 @@ def test_licences():
              for file in ([source] if source.is_file() else source.rglob('*.py'))]
     assert len(files) > 200
     assert [file for file in files if not file.read_text().startswith(HEADER)] == []
+    for file in (ROOT / 'symdp_ros').rglob('*.[ch]'):
+        lines = file.read_text().splitlines()
+        assert [line[3:] for line in lines[:2]] == [line[2:] for line in HEADER.splitlines()]
+        assert max(map(len, lines)) <= 99, file

@@ -40,7 +40,7 @@ OPTIONAL = {'bondpy'}
 #: Keys of packages that Ubuntu 24.04 and 26.04 both have.
 UBUNTU = {'python3-numpy', 'python3-scipy', 'python3-shapely', 'python3-yaml', 'python3-rich',
           'python3-matplotlib', 'python3-pyproj', 'python3-cryptography', 'python3-argcomplete',
-          'python3-paho-mqtt', 'python3-jsonschema',
+          'python3-paho-mqtt', 'python3-jsonschema', 'python3-dev',
           'python3-pytest', 'python3-pytest-xdist', 'python3-hypothesis'}
 
 
@@ -93,7 +93,7 @@ def test_every_import_has_a_key():
 
 def test_rosdep_finds_every_key_on_ubuntu():
     """No key of pip: there, pip may not install into the system, nor may a released package."""
-    elements = [element for kind in ('depend', 'exec_depend', 'test_depend')
+    elements = [element for kind in ('depend', 'build_depend', 'exec_depend', 'test_depend')
                 for element in PACKAGE.iter(kind) if element.text.startswith('python3-')]
     assert {element.text for element in elements} == UBUNTU
 

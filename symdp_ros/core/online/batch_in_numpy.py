@@ -42,14 +42,16 @@ def draw(symbols: ShortInts, first: Numbers, segments: Ints, is_wide: bool, raw:
     here = np.full(len(begins), initial)
     width = len(rows) + 1
     if kind == SEARCH:  # of all o, one after the other
-        sources = np.repeat(np.arange(len(rows)), np.diff(starts.astype(np.int64)))
+        ends = starts.astype(np.int64)
+        sources = np.repeat(np.arange(len(rows)), ends[1:] - ends[:-1])
         pairs = sources * width + known
     for t in range(int(lengths.max(initial=0))):
         many = int(np.searchsorted(-lengths, -t, 'left'))  # words that go on
         x, o = begins[:many] + t, here[:many]
         s = symbols[x].astype(np.int64) + 1
+        aim: Ints
         if kind == TABLE:
-            aim = aims[o * width + s]
+            aim = aims[o * width + s].astype(np.int64)
         elif kind == IDENTITY:
             o, aim = np.zeros(many, np.int64), s
         else:
@@ -62,5 +64,5 @@ def draw(symbols: ShortInts, first: Numbers, segments: Ints, is_wide: bool, raw:
             attempt += 1
         place = drawn // row[:, WEIGHT]
         hit = (drawn - place * row[:, WEIGHT] >= row[:, CUT]) & (aim != 0)
-        edge = np.where(hit, aim.astype(np.int64) - 1, (row[:, OFFSET] + place).astype(np.int64))
+        edge = np.where(hit, aim - 1, (row[:, OFFSET] + place).astype(np.int64))
         here[:many] = out[x] = targets[edge]

@@ -27,7 +27,8 @@ def earn(first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInts, 
         pairs = slice(first[states[0]], first[states[-1] + 1])
         room = _spread(states, first, symbols, U)
         rows = np.repeat(np.arange(len(states)), np.diff(first)[states])
-        rows, ends = np.append(np.arange(len(states)), rows), np.append(states, symbols[pairs])
+        rows = np.append(np.arange(len(states)), rows)
+        ends: Ints = np.append(states, symbols[pairs].astype(np.int64))
         later = np.zeros(len(rows))
         for some, edges in _ranks(ends, offsets):
             later[some] += moves[edges] * room[rows[some], successors[edges]]
