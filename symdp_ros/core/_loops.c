@@ -178,8 +178,8 @@ failed:
     return found;
 }
 
-static WIDE void largest_all(const Edges *edges, const double *values, double *out, int64_t *places,
-                             double margin, Size rows, Size words) {
+static WIDE void largest_all(const Edges *edges, const double *values, double *out,
+                             int64_t *places, double margin, Size rows, Size words) {
     for (Size s = 0; s < rows; s++) {
         int64_t begin = edges->offsets[s], end = edges->offsets[s + 1];
         double *here = out + s * words;
@@ -198,8 +198,9 @@ static WIDE void largest_all(const Edges *edges, const double *values, double *o
     }
 }
 
-/* largest(edges, values, out, places or None, margin, rows, words): of each row's neighbours; with
-   places, the first within the margin of it, and which one that is. Each row has a neighbour. */
+/* largest(edges, values, out, places or None, margin, rows, words): of each row's neighbours;
+   with places, the first within the margin of it, and which one that is. Each row has a
+   neighbour. */
 static PyObject *largest(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
@@ -305,7 +306,8 @@ predict_words(const Edges *edges, const double *joint, const double *belief,
 }
 
 /* predict(edges, joint, belief, likelihood or None, after, sum, keep, switch or None, own, stay,
-   leave, models, states, words, room): `Moves.forward`, and Σ_m of it into `sum` (it may be `belief`).
+   leave, models, states, words, room): `Moves.forward`, and Σ_m of it into `sum` (it may be
+   `belief`).
    `edges` lead to each state, with weights of the first `own` models. */
 static PyObject *predict(PyObject *module, PyObject *args) {
     (void)module;
@@ -386,8 +388,8 @@ back_words(const Edges *edges, double *after, const double *factor, const double
                  room);
 }
 
-/* backward(edges, after, factor (states, words) or None, (words,) or None, more or None, own, stay,
-   leave, models, states, words, room): `Moves.backward`. `edges` lead from each state. */
+/* backward(edges, after, factor (states, words) or None, (words,) or None, more or None, own,
+   stay, leave, models, states, words, room): `Moves.backward`. `edges` lead from each state. */
 static PyObject *backward(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
@@ -558,7 +560,8 @@ INLINE double value_of(const Question *q, Place *p, Size size, Size count, int d
 }
 
 /* Choose the cells of one word: return how many candidates there are. */
-static WIDE Size choose_one(const Question *q, Place *p, Size word, int64_t *size, uint16_t **codes) {
+static WIDE Size choose_one(const Question *q, Place *p, Size word, int64_t *size,
+                            uint16_t **codes) {
     const double *f = q->f + word * q->states;
     const char *inside = q->inside ? q->inside + word * q->states : NULL;
     int due;
@@ -659,8 +662,8 @@ failed:
 
 /* ---- Expected matches ---- */
 
-static WIDE void expected_all(const void *columns, int is_double, const double *likely, double *out,
-                              Size states, Size words, double *sums) {
+static WIDE void expected_all(const void *columns, int is_double, const double *likely,
+                              double *out, Size states, Size words, double *sums) {
     for (Size w = 0; w < words; w++) {
         float *less = (float *)sums;
         memset(sums, 0, states * sizeof *sums);
@@ -781,8 +784,8 @@ static WIDE void sweep_pairs(const Edges *walks, const Edges *followers, const d
     }
 }
 
-/* sweep(walks, followers, others, gain, discount, U, X, room, states) → (least, most) change of U:
-   one round of `dense_values.values`. Each state has a follower. */
+/* sweep(walks, followers, others, gain, discount, U, X, room, states) → (least, most) change of
+   U: one round of `dense_values.values`. Each state has a follower. */
 static PyObject *sweep(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};

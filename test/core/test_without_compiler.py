@@ -70,6 +70,12 @@ for name, chain in CHAINS.items():
     found[f'{name}, two clocks, state'] = [clocked.state.hex(), *clocked.posterior.tolist()]
     found[f'{name}, two clocks, whole'] = clocked.another(random=Random(9)).decode(
         chain.states[i] for i in found[f'{name}, two clocks'][1][:4])
+    zones = {'A': chain.states[::2], 'B': chain.states[1::2]}
+    for delay in (0, 3, None):
+        zoned = OnlineMechanism(chain, Privacy(2.0, 1, zones), policy='adaptive', delay=delay,
+                                random=Random(8))
+        found[f'{name}, zones, {delay}'] = [row.tolist() for row in zoned.draw_signals(
+            symbols[:48], offsets)]
     for states in (2_000, 0):  # up to which all pairs have a target
         targets.DENSE_STATES = online_batch.DENSE_STATES = states
         planned = OnlineMechanism(chain, Privacy(2.0), policy='planned', random=Random(8))
@@ -104,6 +110,6 @@ def drawn(directory, without_compiler):
 @pytest.mark.skipif(passes.compiled is None, reason='installed without a compiler')
 def test_the_same_words(tmp_path):
     compiled, in_numpy = drawn(tmp_path / 'a', False), drawn(tmp_path / 'b', True)
-    assert len(compiled) == 61
+    assert len(compiled) == 70
     for name, words in compiled.items():
         assert in_numpy[name] == words, name
