@@ -5,7 +5,6 @@ import json
 from random import Random
 import re
 
-from forked import forked
 from in_process import run_symdp
 import pytest
 from release_settings import release_settings
