@@ -34,7 +34,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test test-thorough test-studies test-lossy test-often coverage lint fuzz \
-    kill soak docs figures experiments tables house gains choice zones markers picture why-not optimum \
+    kill soak docs figures experiments tables house gains choice visit-rule zones markers picture why-not optimum \
     coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
@@ -174,6 +174,9 @@ zones: setup
 
 choice: setup
 	$(VENV)/bin/python -m studies.choice docs/evidence/choice.md
+
+visit-rule: setup
+	$(VENV)/bin/python -m studies.visit_rule docs/evidence/visit-rule.md
 
 gains: setup
 	$(VENV)/bin/python -m studies.gains docs/evidence/gains.md

@@ -56,6 +56,7 @@ evidence/comparison
 evidence/optimum
 evidence/gains
 evidence/choice
+evidence/visit-rule
 evidence/coordination
 evidence/tables
 evidence/experiments/index

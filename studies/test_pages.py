@@ -15,7 +15,7 @@ from studies import zones
 ROOT = Path(__file__).resolve().parents[1]
 OFFICE = ROOT.parent / 'shared' / 'data' / 'rmf' / 'office.building.yaml'
 TEXT = {name: (ROOT / 'docs' / f'{name}.md').read_text(encoding='utf-8')
-        for name in ('visits', 'logs', 'zones', 'evidence/choice')}
+        for name in ('visits', 'logs', 'zones', 'evidence/choice', 'evidence/visit-rule')}
 
 
 @pytest.mark.thorough
@@ -72,3 +72,15 @@ def test_what_logs_say_of_a_learned_chain():
     [row] = [row for row in rows if row['what'] == (
         'P learned from 150 released routes of 100 symbols; habit, ε = 2')]
     assert f'from {row["other"]} to {row["error"]} at ε = 2' in ' '.join(TEXT['logs'].split())
+
+
+def test_what_visits_and_the_page_of_the_rule_say_of_its_table():
+    page = TEXT['evidence/visit-rule']
+    cells = [row.strip('| ').split(' | ')[1:] for row in page.splitlines() if ' / 0.' in row]
+    assert len(cells) > 10
+    behind = [max(float(rule) - float(best) for row in cells for rule, best in (
+        cell.split(' / ') for cell in row[part])) for part in (slice(3), slice(3, 6))]
+    # Each number is rounded: two roundings of half a thousandth.
+    said = [float(number) for number in re.findall(r'([\d.]+\d) (?:behind live|for logs)', page)]
+    assert said == pytest.approx(behind, abs=1.1e-3) and max(said) <= 0.02
+    assert 'at most 0.02 of the time behind the best' in ' '.join(TEXT['visits'].split())
