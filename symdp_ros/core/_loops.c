@@ -660,6 +660,43 @@ failed:
     return found;
 }
 
+/* spread(edges, codes, states, words): states of code 0 take that of the one from which the fewest
+   moves lead to them, the first of these: `cells._spread`. `edges` lead from each state. */
+static PyObject *spread(PyObject *module, PyObject *args) {
+    (void)module;
+    Arrays all = {.count = 0};
+    PyObject *codes_, *found = NULL;
+    Edges *edges;
+    int32_t *queue = NULL;
+    Size states, words;
+    if (!PyArg_ParseTuple(args, "O!Onn", &EdgesType, &edges, &codes_, &states, &words))
+        return NULL;
+    if (!are_of(edges, states, states, edges->models)) return NULL;
+    TAKE(uint16_t, codes, codes_, 'H', states * words, 1);
+    if (!(queue = malloc((states + 1) * sizeof *queue))) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (Size w = 0; w < words; w++) {
+        Size end = 0;
+        for (Size s = 0; s < states; s++) if (codes[s * words + w]) queue[end++] = (int32_t)s;
+        for (Size at = 0; at < end && end < states; at++)
+            for (int64_t e = edges->offsets[queue[at]]; e < edges->offsets[queue[at] + 1]; e++) {
+                Size there = edges->targets[e];
+                if (codes[there * words + w]) continue;
+                codes[there * words + w] = codes[queue[at] * words + w];
+                queue[end++] = (int32_t)there;
+            }
+    }
+    Py_END_ALLOW_THREADS
+    found = Py_NewRef(Py_None);
+failed:
+    free(queue);
+    let_go(&all);
+    return found;
+}
+
 /* ---- Expected matches ---- */
 
 static WIDE void expected_all(const void *columns, int is_double, const double *likely,
@@ -816,6 +853,7 @@ static PyMethodDef functions[] = {
     {"predict", predict, METH_VARARGS, "What is known after a signal, the switch and a move."},
     {"backward", backward, METH_VARARGS, "Chances of later signals, one tick before."},
     {"choose", choose, METH_VARARGS, "The cells of the next signal."},
+    {"spread", spread, METH_VARARGS, "A cell for states that have none."},
     {"expected", expected, METH_VARARGS, "Expected matches of each report."},
     {"sweep", sweep, METH_VARARGS, "One round of the values of all pairs."},
     {"expected_next", expected_next, METH_VARARGS, "The same of the successors alone."},

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, Weights
+from symdp_ros.core.loops import loops
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables, CELLS
 
 _NOTHING = 1e-200   # probability that counts as 0 where all else is impossible
@@ -214,7 +215,11 @@ def _by_cell(cells: Numbers, weighed: Floats, width: int) -> Floats:
 
 def _spread_all(tables: AdaptiveTables, cells: Cells) -> Cells:
     """Let each state have a cell, where moves lead to it from one."""
-    if tables.X.has_zeros:
+    if not tables.X.has_zeros or cells.codes.all():
+        return cells
+    if loops is not None:
+        loops.spread(tables.routes.edges, cells.codes, *cells.codes.shape)
+    else:
         for word in np.flatnonzero(~cells.codes.all(axis=0)):
             _spread(tables, cells.codes[:, word])
     return cells
