@@ -27,7 +27,8 @@ _BEHIND = 0.02  # from which on a cell is measured again, on many walks
 _PAGE = """\
 # The rule of `protect`
 
-`make visit-rule` makes this page again (about half an hour), from real maps (the folder shared/data next to the repository).
+`make visit-rule` makes this page again (about half an hour), from real maps (the folder
+shared/data next to the repository).
 
 With `protect`, the period of symbols, the times of reports, moves and mechanism follow by one
 rule. For each map, a visit of {protects} s, ε = {epsilons}, and a robot that typically stays for
