@@ -9,7 +9,7 @@ _PAGE = """\
 # Benchmarks
 
 `make bench BENCH_OPTIONS='--page docs/evidence/benchmarks.md'` makes this page, its figure and
-[numbers.json](benchmarks/numbers.json) again, in about six minutes. `make bench` alone prints the
+[numbers.json](benchmarks/numbers.json) again, in about half an hour. `make bench` alone prints the
 table and writes `build/benchmarks.json`; `make bench QUICK=1` does so in under a minute, with
 smaller sizes and some rows left out. This run was `{command}`:
 
