@@ -46,7 +46,7 @@ _LEAST_WALKS = 24         # of each of them
 _FEWEST_WALKS = 4         # of each of them, where time is short
 _PART = 4                 # of the walks, one in so many shows which way is the best
 _LEAST_TICKS = 300        # of each walk
-_TRIED = 6                # to try how long it takes, walks are so many times shorter
+_SHORTER = 6              # times, the walks by which is measured how long a calibration takes
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
 _MOST_STATES = 2_000      # whose distances in moves are computed
 _LARGEST_EPSILON, _TOLERANCE = 60.0, 0.01
@@ -81,7 +81,11 @@ class Errors:
 
 @dataclass(frozen=True)
 class Row:
-    """One period of symbols: the best live policy and the best way to release a log."""
+    """
+    One period of symbols: the best live policy and the best way to release a log.
+
+    A quarter of the walks shows which they are; their errors are measured on all.
+    """
 
     period: float
     adjacency: int
@@ -123,7 +127,7 @@ class VisitCalibration:
     :param graph: the map; its `tick` is the step, or else one second.
     :param protect: D > 0, seconds.
     :param stay: seconds for which the robot typically stays; 0: as the map's P says.
-    :param shorter: the walks have this part of their length.
+    :param shorter: by how many times the walks are shorter than usual.
     :param trust: the weight of what is known of how it moves, as of `Chain.models`.
     :param zones: of `Privacy`: told with each report; what does not know zones is left out.
     :raises ChainError, ConfigurationError: as `Reports.chain`.
@@ -215,7 +219,7 @@ class VisitCalibration:
         """Return seconds: for tables; for one walk of each robot, its errors and its guess."""
         found = 0.0, (0.0, 0.0)
         for walks in (2, self._walks):  # twice: the first time, modules are loaded
-            few, period = self._with(walks, _TRIED), self.periods[-1]
+            few, period = self._with(walks, _SHORTER), self.periods[-1]
             way = Way('adaptive', (1, 1) if self.chain.stores_edges else (self._ticks(period), 1))
             begin = perf_counter()
             mechanism = few.mechanism(way, period, Privacy(2.0, 1, self._zones))
@@ -224,7 +228,7 @@ class VisitCalibration:
             few.errors(way, mechanism, period)
             drawn = perf_counter()
             few.guess(mechanism)
-            each = _TRIED / walks
+            each = _SHORTER / walks
             found = max(found[0], made - begin), (
                 (drawn - made) * each, (perf_counter() - drawn) * each)
         return found

@@ -175,7 +175,7 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
     """
     words, shares, zone_of = Words(tables, delay, len(signals)), tables.shares, tables.zone_of
     words.begin(initial)
-    for column in signals.T:
+    for number, column in enumerate(signals.T, 1):
         drawn, told = column >= 0, np.empty(0, np.int64)
         if zone_of is not None:
             told = np.where(drawn, zone_of[np.maximum(column, 0)], -1 - column)
@@ -191,7 +191,8 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
                 codes == 0, shares.uniform[sizes], shares.other[sizes]))
             found[:, drawn] = chances[:, drawn]
         if not np.array_equal(drawn, column >= 0) or zone_of is None and not drawn.all():
-            raise ChainError('a signal founded no cell after those before it')
+            raise ChainError(f'signal {number} of a word founded no cell after those before it: the '
+                             'word was drawn by another mechanism')
         if zone_of is not None:
             found *= (zone_of[:, None] == told) | (told < 0)
         yield found
