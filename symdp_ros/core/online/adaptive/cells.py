@@ -55,8 +55,7 @@ def choose(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool
         whole, count = f.sum(axis=1, keepdims=True), within.sum(axis=1, keepdims=True)
         nothing = whole <= _NOTHING
         f = np.where(nothing & within, 1 / count, f / np.where(nothing, 1.0, whole))
-    found = tables.X.choose(f, within, previous, tables.successors, tables.shares, at_once,
-                            tables.most)
+    found = tables.choose(f, within, previous, at_once)
     if found is not None:
         return _spread_all(tables, Cells(*found))
     known = np.where(f > _LEAST, f, 0.0)

@@ -191,8 +191,8 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
                 codes == 0, shares.uniform[sizes], shares.other[sizes]))
             found[:, drawn] = chances[:, drawn]
         if not np.array_equal(drawn, column >= 0) or zone_of is None and not drawn.all():
-            raise ChainError(f'signal {number} of a word founded no cell after those before it: the '
-                             'word was drawn by another mechanism')
+            raise ChainError(f'signal {number} of a word founded no cell after those before it: '
+                             'the word was drawn by another mechanism')
         if zone_of is not None:
             found *= (zone_of[:, None] == told) | (told < 0)
         yield found

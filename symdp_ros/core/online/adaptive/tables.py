@@ -36,21 +36,23 @@ class Matches:
 
     :param values: of the pairs, in the order of `core.online.planned`.
     :param match: X(c, c) of each state, whether or not that is a pair.
+
+    `rows` has all X(c, s); None: it is for pairs within a radius alone.
     """
 
     def __init__(self, values: Floats, match: Floats, sparse: SparseTargets | None):
         n = len(match)
         self._match, X = _in_units(match), _in_units(values)
         if sparse is None:
-            self._rows: Weights | None = X.reshape(n, n)
+            self.rows: Weights | None = X.reshape(n, n)
             self.has_zeros = not X.all()
             self._first, self._symbols = np.empty(0, np.int64), np.empty(0, np.int32)
             self._X = X
             # On large maps these sums are in float32: half of the memory to go over.
             self._columns: Floats | Weights = np.ascontiguousarray(
-                self._rows.T, np.float64 if n <= 512 else np.float32)
+                self.rows.T, np.float64 if n <= 512 else np.float32)
             return
-        self._rows, self.has_zeros = None, True
+        self.rows, self.has_zeros = None, True
         self._first, self._symbols, _ = sparse.pairs()
         self._X, self._columns = X, np.empty((0, 0))
 
@@ -61,8 +63,8 @@ class Matches:
 
     def of(self, states: Ints) -> Weights:
         """Return X(c, ·) for some c, of any shape: float32, shape (…, states)."""
-        if self._rows is not None:
-            found: Weights = self._rows.take(states, axis=0)
+        if self.rows is not None:
+            found: Weights = self.rows.take(states, axis=0)
             return found
         found = np.zeros((*states.shape, len(self._match)), np.float32)
         for at in np.ndindex(states.shape):
@@ -80,7 +82,7 @@ class Matches:
         :param reached: of each word, the states o that are needed; None: all.
         :return: the same shape.
         """
-        if self._rows is None:
+        if self.rows is None:
             assert reached is not None
             return self._expected_of_pairs(likely, reached)
         found = np.empty(likely.shape)
@@ -103,8 +105,8 @@ class Matches:
         :param previous: shape (words,).
         """
         found = np.zeros(likely.shape)
-        if loops is not None and self._rows is not None:
-            loops.expected_next(self._rows, successors, previous, likely, found, *likely.shape,
+        if loops is not None and self.rows is not None:
+            loops.expected_next(self.rows, successors, previous, likely, found, *likely.shape,
                                 successors.shape[1])
             return found
         able = successors[previous]
@@ -112,23 +114,6 @@ class Matches:
         words, places = np.nonzero(able >= 0)
         found[able[words, places], words] = values[words, places]
         return found
-
-    def choose(self, f: Floats, inside: Booleans | None, previous: Ints, successors: ShortInts,
-               shares: 'Shares', at_once: bool, most: int) -> tuple[Ints, Ints, Numbers] | None:
-        """
-        Return what `cells.choose` does, compiled; None: NumPy must do it.
-
-        :param f, inside: shape (words, states).
-        """
-        if loops is None or self._rows is None:
-            return None
-        words, states = f.shape
-        founders, sizes = np.empty((most, words), np.int64), np.empty(words, np.int64)
-        codes = np.empty((states, words), np.uint16)
-        longest = loops.choose(self._rows, f, inside, previous, successors, shares.other.base,
-                               at_once, founders, sizes, codes, states, words,
-                               successors.shape[1], most)
-        return sizes, founders[:longest], codes
 
     def _expected_of_pairs(self, likely: Floats, reached: list[Ints]) -> Floats:
         found = np.zeros(likely.shape)
@@ -227,6 +212,23 @@ class AdaptiveTables:
         size = count * np.dtype(dtype).itemsize
         raw = np.frombuffer(random.getrandbits(8 * size).to_bytes(size, 'little'), dtype)
         return (raw >> shift).astype(np.int64)
+
+    def choose(self, f: Floats, inside: Booleans | None, previous: Ints,
+               at_once: bool) -> tuple[Ints, Ints, Numbers] | None:
+        """
+        Return what `cells.choose` does, compiled; None: NumPy must do it.
+
+        :param f, inside: shape (words, states).
+        """
+        if loops is None or self.X.rows is None:
+            return None
+        words, states = f.shape
+        founders, sizes = np.empty((self.most, words), np.int64), np.empty(words, np.int64)
+        codes = np.empty((states, words), np.uint16)
+        longest = loops.choose(self.X.rows, f, inside, previous, self.successors,
+                               self.shares.other.base, at_once, founders, sizes, codes, states,
+                               words, self.successors.shape[1], self.most)
+        return sizes, founders[:longest], codes
 
     def reports_at_once(self, delay: int | None) -> bool:
         """Return whether cells are chosen by what is reported at once, too."""
