@@ -8,7 +8,6 @@ from harness import LATCHED, RELIABLE, wait_until
 from long_runs import first_seed
 import pytest
 from std_msgs.msg import String
-from symdp_ros import Chain
 from symdp_ros.ledger.ledger import Ledger
 from test_fleet import levels
 from test_sampling import SimulatedTime
@@ -46,7 +45,7 @@ def names_charged(given):
 
 
 class Listener:
-    """What came on `private_region`, with times, so that ticks that were missed are seen."""
+    """What came on `private_region`, with times, which bound how many ticks were missed."""
 
     def __init__(self, world, interval):
         self.heard, self._interval = [], interval
@@ -55,13 +54,20 @@ class Listener:
     def _note(self, message, info):
         self.heard.append((info['source_timestamp'], message.data))
 
-    def check(self):
-        """Check that each region may follow the one before, where none was missed."""
-        chain = Chain(CORRIDOR, 'a')
-        moves = [(here, there) for (now, here), (then, there) in zip(
-            self.heard, self.heard[1:], strict=False)
-            if self._interval is None or then - now <= 1e9 * self._interval]
-        assert moves and all(there in chain.successors(here) for here, there in moves)
+    def check(self, restarts=0):
+        """
+        Check that each region may follow the one before; in ticks that were missed, a robot moves.
+
+        How late each was published says nothing of one tick. Of all: no more were missed than went
+        by without a region. A node that starts again shows its last region once more.
+        """
+        assert self.heard
+        times, regions = zip(*self.heard, strict=True)
+        further = sum(max(abs(ord(there) - ord(here)) - 1, 0)  # moves that are not seen
+                      for here, there in zip(regions, regions[1:], strict=False))
+        missed = 0 if self._interval is None else (
+            (times[-1] - times[0]) / (1e9 * self._interval) + 1 - (len(times) - 1 - restarts))
+        assert further <= missed, regions
 
 
 @pytest.mark.parametrize('how', HOW)
@@ -88,7 +94,7 @@ def test_words_are_charged_one_after_another_and_the_route_goes_on(world, corrid
         charged += run.log.count('charged with')
         world.node.destroy_publisher(publisher)
     assert len(names_charged(corridor)) == charged
-    listener.check()
+    listener.check(restarts=1 if keeps else 0)
 
 
 def test_after_the_last_word_that_the_budget_allows_nothing_is_published(world, corridor):
@@ -170,7 +176,7 @@ def test_killed_at_any_moment_each_word_is_charged_once(world, corridor):
         names = names_charged(corridor)
         # What a process had charged, and could not say any more, is not charged by the next.
         assert said <= len(names)
-    listener.check()
+    listener.check(restarts=4)
 
 
 @pytest.mark.parametrize('given, sentence', [
