@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any
 
-from symdp_ros.core.registry import AUTO, BASES, DEFAULT_TRUST, POLICIES, SELECTIONS
+from symdp_ros.core.registry import AUTO, BASES, check_gone, DEFAULT_TRUST, POLICIES, SELECTIONS
 from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.words import rules as sampling_rules
 
@@ -74,6 +74,7 @@ class Option:
                 self._refuse(result, f'at most {most:g}')
         for item in result if self.kind is list else [result]:
             if self.choices and item not in (*self.choices, self.default):
+                check_gone(self.name, item)
                 self._refuse(printable(repr(item)), 'one of ' + ', '.join(self.choices))
         return result
 
@@ -139,13 +140,13 @@ ZONES_FILE = Option(
     'or levels: the floors of the map. If not set: nothing is told', unit='file')
 POLICY = Option('policy', str, AUTO,
                 'how a private symbol is chosen. paper: as published, Algorithm 4; guided: where '
-                'the true region is not one move away, toward it; planned: with the fewest '
-                'errors in the long run; adaptive: signals are drawn, and the route that all so '
-                'far make likely is published; auto: adaptive, or guided on very large maps and '
-                'where everything can follow everything. All keep the same ε',
+                'the true region is not one move away, toward it; adaptive: signals are drawn, '
+                'and the route that all so far make likely is published; auto: adaptive, or '
+                'guided on very large maps and where everything can follow everything. All keep '
+                'the same ε',
                 choices=(*POLICIES, AUTO))
 TRUST = Option('trust', float, DEFAULT_TRUST,
-               "for policies planned and adaptive, the weight of the map's probabilities of "
+               "for policy: adaptive, the weight of the map's probabilities of "
                'moves; the rest goes to six models that need no knowledge of the robot. Without '
                'probabilities it has no effect', least=0, most=1)
 DELAY = Option('delay', float, 0.0,
@@ -664,8 +665,8 @@ ISOLATION = Option('output', str, None, 'where the files go; made if it does not
                    unit='dir')
 
 RELEASE_MECHANISM = (replace(
-    MECHANISM, meaning=f'{MECHANISM.meaning}. For an archive, the longest route counts; '
-    'permute_and_flip draws its routes one by one, which is slow'), *LOG_MECHANISM[1:])
+    MECHANISM, meaning=f'{MECHANISM.meaning}. For an archive, the longest route counts'),
+    *LOG_MECHANISM[1:])
 TABLE_SUBJECT = replace(SUBJECT, default='', meaning='whose logs all are; if not set: each '
                         'directory in LOGS is named after a robot, like r7 or robot=r7')
 RELEASE_LEDGER = (

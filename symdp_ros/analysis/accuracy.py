@@ -11,9 +11,6 @@ error always. Everything is exact up to rounding:
 | online, causal            | forward, O(n·|E|)                 | yes           | any            |
 | 'adaptive'                | simulated, standard error         | simulated     | any            |
 | exponential               | backward and forward, O(n·|E|)    | yes           | any            |
-| permute-and-flip          | distance distribution, O(n²·|E|), | no            | n²·|E| ≤ 10¹⁰, |
-|                           | on an alphabet O(n); where very   | where very    | any            |
-|                           | many words count, as exponential  | many words do |                |
 
 Forward: `core.online.moments`. Backward: `core.offline.exponential`. Each mechanism computes its
 errors itself (`core.law.Law`).
@@ -35,7 +32,6 @@ from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import MAP, UNIFORM
-from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 WALKS = 100
@@ -45,7 +41,6 @@ _KEPT = 2**24             # and states·words·2√n
 _LEAST_WALKS = 2
 _LEAST_LUCKY = 30         # words over which slopes are fitted,
 _LUCKY_PARTS = 0, 1, 2, 4, 8, 16  # one for the luck of the symbols from each of these to the next
-COUNTED = 8  # words of a mechanism that counts words, in about
 _SIMULATED, _MOST_DRAWS = 20_000, 400  # symbols in all, and outputs of a word
 _SIMULATED_STEPS = 2 * 10**7           # symbols·edges
 
@@ -56,7 +51,7 @@ class Accuracy:
 
     mean: float                      # E[d]
     variance: float                  # Var[d]
-    per_position: Floats | None = field(repr=False)  # P[o_t ≠ w_t], shape (n,); None: unknown
+    per_position: Floats = field(repr=False)  # P[o_t ≠ w_t], shape (n,)
     standard_error: float = 0.0  # of the mean; 0: exact
 
 
@@ -74,25 +69,21 @@ def accuracy(mechanism: Mechanism, word: Sequence[str | None]) -> Accuracy:
     Return mean and variance of d(w, o), and the chance of an error at each position.
 
     :raises UnknownSymbolError: a symbol is no state.
-    :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
     """
     word = list(word)
-    found = _errors(mechanism, [word])
     if mechanism.law.is_simulated:
         [missed] = _simulated(mechanism, [word])[0]
         distances = missed.sum(axis=1)
         variance = float(distances.var(ddof=1))
         return Accuracy(float(distances.mean()), variance, missed.mean(axis=0),
                         sqrt(variance / len(distances)))
-    if found is None:
-        return _by_distances(mechanism, word)
-    errors, variances = found
+    errors, variances = _errors(mechanism, [word])
     assert variances is not None  # they are wanted
     return Accuracy(float(errors[:, 0].sum()), float(variances[0]), errors[:, 0])
 
 
 def expected_errors(mechanism: Mechanism,
-                    word: Sequence[str | None]) -> Floats | None:
+                    word: Sequence[str | None]) -> Floats:
     """
     Return `accuracy(mechanism, word).per_position`.
 
@@ -111,8 +102,7 @@ def expected_accuracy(mechanism: Mechanism, length: int, *,
 
     :param length: n ≥ 1.
     :param walks: ≥ 2.
-    :raises ConfigurationError: `length` or `walks` out of range; permute-and-flip, where
-        n²·|E| > 10¹⁰.
+    :raises ConfigurationError: `length` or `walks` out of range.
     """
     return average_accuracy(mechanism, patrols(mechanism.chain, length, walks))
 
@@ -124,7 +114,7 @@ def average_accuracy(mechanism: Mechanism,
 
     :param words: at least 2.
     :raises UnknownSymbolError: a symbol is no state.
-    :raises ConfigurationError: too few words; permute-and-flip, where n²·|E| > 10¹⁰.
+    :raises ConfigurationError: too few words.
     """
     return averaged(errors_of_words(mechanism, check_walks(words)))
 
@@ -136,14 +126,13 @@ def errors_of_words(mechanism: Mechanism, words: Sequence[Sequence[str | None]],
 
     :param draws: of each word, where errors are simulated; None: as many as take about a second.
     :raises UnknownSymbolError: a symbol is no state.
-    :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
     """
     length = len(words[0])
     if mechanism.law.is_simulated:
         missed, _ = _simulated(mechanism, words, draws)
         return np.array([each.sum() / len(each) for each in missed]) / length
-    return np.concatenate([_means(mechanism, some)
-                           for some in _parts(words, mechanism.chain, length)]) / length
+    return np.concatenate([_errors(mechanism, some, variances=False)[0].mean(axis=0)
+                           for some in _parts(words, mechanism.chain, length)])
 
 
 def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]], *,
@@ -151,9 +140,7 @@ def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]], *,
     """
     Return the expected errors per symbol of several robots' words of one length, in short time.
 
-    Simulated errors are of one draw for each word. What counts words (permute-and-flip) is
-    computed for the first words of each robot, about `COUNTED` in all. Of the others, it is taken
-    to differ from the exponential mechanism with the base counting as much, on average.
+    Simulated errors are of one draw for each word.
 
     :param words: of each robot, at least one.
     :param without_luck: take from simulated errors what follows from how often signals happened to
@@ -163,25 +150,15 @@ def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]], *,
         What is left varies by as much more as the regression fits by chance.
     :return: for each robot, shape (words,).
     :raises UnknownSymbolError: a symbol is no state.
-    :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
     """
     every = [word for walked in words for word in walked]
     ends = np.cumsum([*map(len, words)])[:-1]
-    if not mechanism.law.counting_steps(len(every[0])):
-        if not (without_luck and mechanism.law.is_simulated):
-            return np.split(errors_of_words(mechanism, every, draws=1), ends)
-        missed, luck = _simulated(mechanism, every, draws=1)
-        parts = [begin for begin in _LUCKY_PARTS if begin < luck.shape[2]]
-        return [*map(_without_luck, np.split(missed.mean(axis=(1, 2)), ends),
-                     np.split(np.add.reduceat(luck[:, 0], parts, axis=1), ends))]
-    other = OfflineMechanism(mechanism.chain, mechanism.privacy, base='counting')
-    found = np.split(errors_of_words(other, every), ends)
-    for walked, errors in zip(words, found, strict=True):
-        few = 1 + COUNTED * len(walked) // len(every)
-        counted = errors_of_words(mechanism, walked[:few])
-        errors += (counted - errors[:few]).mean()
-        errors[:few] = counted
-    return found
+    if not (without_luck and mechanism.law.is_simulated):
+        return np.split(errors_of_words(mechanism, every, draws=1), ends)
+    missed, luck = _simulated(mechanism, every, draws=1)
+    parts = [begin for begin in _LUCKY_PARTS if begin < luck.shape[2]]
+    return [*map(_without_luck, np.split(missed.mean(axis=(1, 2)), ends),
+                 np.split(np.add.reduceat(luck[:, 0], parts, axis=1), ends))]
 
 
 def _without_luck(errors: Floats, luck: Floats) -> Floats:
@@ -207,22 +184,6 @@ def averaged(errors: Floats) -> ExpectedAccuracy:
     """Return the mean of the errors of at least 2 words, with its standard error."""
     walks = len(errors)
     return ExpectedAccuracy(float(errors.mean()), float(errors.std(ddof=1) / sqrt(walks)), walks)
-
-
-def _by_distances(mechanism: Mechanism, word: Word) -> Accuracy:
-    chances = mechanism.distance_distribution(word)
-    distances = np.arange(len(chances))
-    mean = float(chances @ distances)
-    return Accuracy(mean, float(chances @ (distances - mean)**2), None)
-
-
-def _means(mechanism: Mechanism, words: Sequence[Word]) -> Floats:
-    """Return E[d] of words of one length: shape (words,)."""
-    found = _errors(mechanism, words, variances=False)
-    means: Floats = np.full(len(words), np.nan) if found is None else found[0].sum(axis=0)
-    for i in np.flatnonzero(np.isnan(means)).tolist():
-        means[i] = _by_distances(mechanism, words[i]).mean
-    return means
 
 
 def check_walks(words: Sequence[Word]) -> Sequence[Word]:
@@ -343,8 +304,10 @@ def _positions(chain: Chain, words: Sequence[Word]) -> Ints:
 
 
 def _errors(mechanism: Mechanism, words: Sequence[Word],
-            variances: bool = True) -> tuple[Floats, Floats | None] | None:
+            variances: bool = True) -> tuple[Floats, Floats | None]:
     """Return the errors of words of one length, as `core.law.Law.errors`."""
     columns = _positions(mechanism.chain, words).T
     columns[columns < 0] = len(mechanism.chain)
-    return mechanism.law.errors(columns, variances)
+    errors = mechanism.law.errors(columns, variances)
+    assert errors is not None  # they are not simulated
+    return errors

@@ -9,18 +9,17 @@ from itertools import count
 from math import log
 from typing import Any
 
-from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, COUNTED, edges_of,
-                                         errors_of_robots, mean_stay, patrols)
+from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, errors_of_robots,
+                                         mean_stay, patrols)
 from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
+from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import check_base
 from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.offline.distances import Counts
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (CHOICES, DEFAULT_TRUST, IN_ZONES, LIVE as LIVE_DRAWS,
-                                     name_of, POLICIES, WHOLE_WORD)
+from symdp_ros.core.registry import (check_gone, CHOICES, DEFAULT_TRUST, IN_ZONES,
+                                     LIVE as LIVE_DRAWS, name_of, POLICIES, WHOLE_WORD)
 from symdp_ros.errors import ConfigurationError
 
 DELAYS = 1, 3, 10  # symbols; to wait for all is 'causal, adaptive'
@@ -37,7 +36,6 @@ LIVE = tuple(_live(DELAYS))
 LOGGED = WHOLE_WORD
 MECHANISMS = (*LIVE, *LOGGED)
 
-_PLANNED_STEPS = 3 * 10**5  # states·moves
 _LARGEST_EPSILON = 60.0
 _TOLERANCE = 1e-3  # relative, of a solved ε
 
@@ -88,7 +86,6 @@ class Calibration:
         self._words: dict[str, Sequence[Word]] = {
             name: check_walks(patrols(robot, length, walks))
             for name, robot in (robots or {'': chain}).items()} if word is None else {'': [word]}
-        self._counts: dict[tuple[str | None, ...], Counts] = {}  # of the words
         self._found: dict[str, dict[float, dict[str, Error]]] = {}  # by mechanism and ε
 
     def __repr__(self) -> str:
@@ -103,12 +100,8 @@ class Calibration:
                 } if self._word is None else {}
 
     def mechanisms(self) -> tuple[str, ...]:
-        """Return the mechanisms that can serve this length, and whose tables do not take long."""
-        walks = min(sum(map(len, self._words.values())), COUNTED + len(self._words))
-        live = [name for name, choice in self._live.items() if choice['policy'] != 'planned'
-                or len(self._chain) * edges_of(self._chain) <= _PLANNED_STEPS]
-        return *live, *(name for name in self._logged if walks * self._mechanism(
-            name, 0.0).law.counting_steps(self._length) <= MOST_COUNTING_STEPS)
+        """Return the mechanisms that are compared: with zones, those that know them."""
+        return *self._live, *self._logged
 
     def error(self, name: str, epsilon: float) -> Error:
         """
@@ -219,13 +212,13 @@ class Calibration:
         if name in self._live:
             return OnlineMechanism(self._chain, privacy, trust=self._trust, **self._live[name])
         if name not in self._logged:
+            for part in str(name).split(', '):
+                check_gone('mechanism', part)
             raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
                                      + '; '.join([*self._live, *self._logged]),
                                      setting='mechanism')
-        mechanism = OfflineMechanism(self._chain, privacy.for_length(self._length),
-                                     trust=self._trust, **self._logged[name])
-        mechanism.law.keep_counts(self._counts)
-        return mechanism
+        return OfflineMechanism(self._chain, privacy.for_length(self._length), trust=self._trust,
+                                **self._logged[name])
 
 
 def _mean(error: Error) -> float:

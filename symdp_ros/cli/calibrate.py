@@ -130,9 +130,9 @@ def run(options) -> int:
     console.print(f'expected error, in % of the symbols, by ε{which}',
                   _errors(calibration, names),
                   'live    what nodes do, by policy; the others are for logs only',
-                  'causal  guided and planned for logs '
-                  + ('err as these policies do live' if options.adjacency <= length else
-                     f'err less, as these policies do live at k = {length}:\n        a log of so '
+                  'causal  guided for logs '
+                  + ('errs as this policy does live' if options.adjacency <= length else
+                     f'errs less, as this policy does live at k = {length}:\n        a log of so '
                      'few symbols cannot change in more'), sep='\n')
     if several:
         console.print(f'by robot, at ε = {shown_at:g}, with what auto takes; a stay is in one '
@@ -292,7 +292,7 @@ def _by_robot(calibration, taken, epsilon):
     for name in ('robot', 'a stay', f'live, {taken[0]}', taken[1]):
         table.add_column(name, justify='left' if name == 'robot' else 'right')
     live = f'live, {taken[0]}'
-    # Of logs, causal, guided and causal, planned are not simulated again.
+    # Of logs, causal, guided is not computed again.
     logged = taken[1] if taken[1] in calibration.mechanisms() else (
         f'live, {taken[1].removeprefix("causal, ")}')
     errors = [calibration.errors(name, epsilon) for name in (live, logged)]

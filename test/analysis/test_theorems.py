@@ -22,7 +22,7 @@ from symdp_ros.core.online.response import exp_lower_bound, responses
 
 #: The counter-example of DESIGN, item 3.
 SKIPS = Chain({str(i): [str((i + 1) % 4), str((i + 2) % 4)] for i in range(4)}, '0')
-POLICIES = ('paper', 'guided', 'planned')
+POLICIES = ('paper', 'guided')
 
 
 def published(chain, word, base):
