@@ -39,8 +39,6 @@ WALKS = 100
 _TOGETHER = 2**17         # edges·words that are looked at together (more leave the caches),
 _KEPT = 2**24             # and states·words·2√n
 _LEAST_WALKS = 2
-_LEAST_LUCKY = 30         # words over which slopes are fitted,
-_LUCKY_PARTS = 0, 1, 2, 4, 8, 16  # one for the luck of the symbols from each of these to the next
 _SIMULATED, _MOST_DRAWS = 20_000, 400  # symbols in all, and outputs of a word
 _SIMULATED_STEPS = 2 * 10**7           # symbols·edges
 
@@ -72,7 +70,7 @@ def accuracy(mechanism: Mechanism, word: Sequence[str | None]) -> Accuracy:
     """
     word = list(word)
     if mechanism.law.is_simulated:
-        [missed] = _simulated(mechanism, [word])[0]
+        [missed] = _simulated(mechanism, [word])
         distances = missed.sum(axis=1)
         variance = float(distances.var(ddof=1))
         return Accuracy(float(distances.mean()), variance, missed.mean(axis=0),
@@ -129,55 +127,25 @@ def errors_of_words(mechanism: Mechanism, words: Sequence[Sequence[str | None]],
     """
     length = len(words[0])
     if mechanism.law.is_simulated:
-        missed, _ = _simulated(mechanism, words, draws)
+        missed = _simulated(mechanism, words, draws)
         return np.array([each.sum() / len(each) for each in missed]) / length
     return np.concatenate([_errors(mechanism, some, variances=False)[0].mean(axis=0)
                            for some in _parts(words, mechanism.chain, length)])
 
 
 def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]], *,
-                     without_luck: bool = False) -> list[Floats]:
+                     draws: int = 1) -> list[Floats]:
     """
     Return the expected errors per symbol of several robots' words of one length, in short time.
 
-    Simulated errors are of one draw for each word.
-
     :param words: of each robot, at least one.
-    :param without_luck: take from simulated errors what follows from how often signals happened to
-        be true, early and late ones apart (control variates, by regression over the words of each
-        robot, of which there must be 30: Owen, Monte Carlo theory, methods and examples, 2013,
-        8.9). That is 0 on average, and about half of the variance; an error can then be below 0.
-        What is left varies by as much more as the regression fits by chance.
+    :param draws: of each word, where errors are simulated.
     :return: for each robot, shape (words,).
     :raises UnknownSymbolError: a symbol is no state.
     """
     every = [word for walked in words for word in walked]
     ends = np.cumsum([*map(len, words)])[:-1]
-    if not (without_luck and mechanism.law.is_simulated):
-        return np.split(errors_of_words(mechanism, every, draws=1), ends)
-    missed, luck = _simulated(mechanism, every, draws=1)
-    parts = [begin for begin in _LUCKY_PARTS if begin < luck.shape[2]]
-    return [*map(_without_luck, np.split(missed.mean(axis=(1, 2)), ends),
-                 np.split(np.add.reduceat(luck[:, 0], parts, axis=1), ends))]
-
-
-def _without_luck(errors: Floats, luck: Floats) -> Floats:
-    """
-    Take off what a regression over `luck`, shape (words, parts), or its sum explains.
-
-    But not where the mean luck is farther from 0, which it is on average, than chance explains
-    (Hotelling's T²): what is rare did not happen in these words, and they do not show its price.
-    """
-    words = len(errors)
-    for parts in (luck, luck.sum(axis=1, keepdims=True)) if words >= _LEAST_LUCKY else ():
-        mean = parts.mean(axis=0)
-        slopes, _, rank, _ = np.linalg.lstsq(parts - mean, errors - errors.mean())
-        far = words * float((np.linalg.lstsq((parts - mean).T, mean)[0]**2).sum())  # T²/(words−1)
-        if rank and far * (words - 1) <= 4 * (int(rank) + 2):
-            found: Floats = errors - parts @ slopes
-            more = sqrt((1 + far) * (words - 1) / (words - 1 - int(rank)))
-            return found.mean() + (found - found.mean()) * more
-    return errors
+    return np.split(errors_of_words(mechanism, every, draws=draws), ends)
 
 
 def averaged(errors: Floats) -> ExpectedAccuracy:
@@ -275,22 +243,17 @@ def _parts(words: Sequence[Word], chain: Chain, length: int) -> list[Sequence[Wo
 
 
 def _simulated(mechanism: Mechanism, words: Sequence[Word],
-               draws: int | None = None) -> tuple[Booleans, Floats]:
-    """
-    Return where private words differ from each word, and how lucky its symbols were.
-
-    Both of shape (words, draws, n). The seed is fixed.
-    """
+               draws: int | None = None) -> Booleans:
+    """Return where private words differ from each word: (words, draws, n). The seed is fixed."""
     if draws is None:
         symbols_in_all = min(_SIMULATED, _SIMULATED_STEPS // mechanism.chain.edge_count)
         each = symbols_in_all // max(1, sum(map(len, words)))
         draws = max(2, min(each, _MOST_DRAWS))
     symbols = np.repeat(_positions(mechanism.chain, words), draws, axis=0)
     offsets = np.arange(len(symbols) + 1) * symbols.shape[1]
-    outputs, luck = mechanism.law.simulated(symbols.astype(np.int32).ravel(), offsets,
-                                            Random(draws))
-    shape = len(words), draws, symbols.shape[1]
-    return (outputs.reshape(symbols.shape) != symbols).reshape(shape), luck.reshape(shape)
+    outputs = mechanism.law.simulated(symbols.astype(np.int32).ravel(), offsets, Random(draws))
+    missed: Booleans = outputs.reshape(symbols.shape) != symbols
+    return missed.reshape(len(words), draws, symbols.shape[1])
 
 
 def _positions(chain: Chain, words: Sequence[Word]) -> Ints:

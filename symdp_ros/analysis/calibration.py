@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import count
 from math import log
 from typing import Any
@@ -36,6 +36,7 @@ LIVE = tuple(_live(DELAYS))
 LOGGED = WHOLE_WORD
 MECHANISMS = (*LIVE, *LOGGED)
 
+_DRAWS = 2  # of each walk, where errors are simulated
 _LARGEST_EPSILON = 60.0
 _TOLERANCE = 1e-3  # relative, of a solved ε
 
@@ -125,9 +126,8 @@ class Calibration:
             of_word = accuracy(mechanism, self._word)
             return {'': Error(of_word.mean / len(self._word),
                               of_word.standard_error / len(self._word))}
-        each = map(averaged, errors_of_robots(mechanism, [*self._words.values()],
-                                              without_luck=True))
-        return {robot: Error(min(max(found.error, 0.0), 1.0), found.standard_error)
+        each = map(averaged, errors_of_robots(mechanism, [*self._words.values()], draws=_DRAWS))
+        return {robot: Error(found.error, found.standard_error)
                 for robot, found in zip(self._words, each, strict=True)}
 
     def epsilon_for(self, name: str, target: float, *, best: bool = False) -> float | None:
@@ -139,34 +139,9 @@ class Calibration:
         :param best: for one robot.
         """
         choose = min if best else max
-
-        def mean(epsilon: float) -> float:
-            return choose(map(_mean, self.errors(name, epsilon).values()))
-
-        if mean(0.0) <= target:
-            return 0.0
-        high = 1.0
-        while mean(high) > target:
-            if high == _LARGEST_EPSILON:
-                return None
-            high = min(2 * high, _LARGEST_EPSILON)
-        known = self._found[name]
-        high = min(epsilon for epsilon in known if mean(epsilon) <= target)
-        low = max(epsilon for epsilon in known if mean(epsilon) > target and epsilon < high)
-        steps = count(1)
-        while high - low > _TOLERANCE * high and high > _TOLERANCE:
-            above, below = (log(max(mean(end), 1e-12) / max(target, 1e-12))
-                            for end in (low, high))
-            middle, side = (low + high) / 2, next(steps) % 4
-            if side and above > below:  # beside where ln of the error, a line, meets the target
-                near = low + (high - low) * above / (above - below)
-                near += (0.4 if side % 2 else -0.4) * _TOLERANCE * high
-                middle = near if low < near < high else middle
-            if mean(middle) > target:
-                low = middle
-            else:
-                high = middle
-        return high
+        return least_epsilon(
+            lambda epsilon: choose(map(_mean, self.errors(name, epsilon).values())),
+            target, _TOLERANCE, self._found.setdefault(name, {}))
 
     def table(self, epsilons: Iterable[float], done: Callable[[str], None] = lambda text: None,
               others: Iterable[Callable[[], None]] = ()) -> dict[float, dict[str, Error]]:
@@ -219,6 +194,38 @@ class Calibration:
                                      setting='mechanism')
         return OfflineMechanism(self._chain, privacy.for_length(self._length), trust=self._trust,
                                 **self._logged[name])
+
+
+def least_epsilon(error: Callable[[float], float], target: float, tolerance: float,
+                  known: Iterable[float] = ()) -> float | None:
+    """
+    Return the least ε at which an error is at most `target`; None where 60 is not enough.
+
+    :param error: of ε; it falls. It is asked once for each ε.
+    :param tolerance: relative, and absolute, of the ε.
+    :param known: those for which it need not be computed.
+    """
+    error = lru_cache(maxsize=None)(error)
+    if error(0.0) <= target:
+        return 0.0
+    low, high = 0.0, 1.0
+    while error(high) > target:
+        if high == _LARGEST_EPSILON:
+            return None
+        low, high = high, min(2 * high, _LARGEST_EPSILON)
+    for epsilon in sorted(known):
+        if low < epsilon < high:
+            low, high = (epsilon, high) if error(epsilon) > target else (low, epsilon)
+    steps = count(1)
+    while high - low > tolerance * high and high > tolerance:
+        above, below = (log(max(error(end), 1e-12) / max(target, 1e-12)) for end in (low, high))
+        middle, side = (low + high) / 2, next(steps) % 4
+        if side and above > below:  # beside where ln of the error, a line, meets the target
+            near = low + (high - low) * above / (above - below)
+            near += (0.4 if side % 2 else -0.4) * tolerance * high
+            middle = near if low < near < high else middle
+        low, high = (middle, high) if error(middle) > target else (low, middle)
+    return high
 
 
 def _mean(error: Error) -> float:

@@ -76,11 +76,6 @@ class Law(Protocol):
     #: whether `errors` and `distance_distribution` are not known, so that errors are simulated
     is_simulated: bool = False
 
-    def simulated(self, symbols: ShortInts, offsets: Ints,
-                  random: RandomBits) -> tuple[ShortInts, Floats]:
-        """
-        Return private words as `draw_many`, drawn with `random`, where `is_simulated`.
-
-        And how lucky each symbol was: of mean 0, whatever was drawn before, shape (total,).
-        """
+    def simulated(self, symbols: ShortInts, offsets: Ints, random: RandomBits) -> ShortInts:
+        """Return private words as `draw_many`, drawn with `random`, where `is_simulated`."""
         raise TypeError(f'the errors of {type(self).__name__} are known')

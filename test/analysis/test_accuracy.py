@@ -14,13 +14,12 @@ import pytest
 from refusals import refused
 from scipy.stats import binomtest
 from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
-                        replayable_random, SPLIT, thorough, words)
+                        replayable_random, SPLIT, words)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.analysis import accuracy as module
-from symdp_ros.analysis.accuracy import (accuracy, averaged,
-                                         errors_of_robots, errors_of_words, expected_accuracy,
-                                         expected_errors, mean_stay, patrols, robots)
+from symdp_ros.analysis.accuracy import (accuracy, expected_accuracy, expected_errors,
+                                         mean_stay, patrols, robots)
 
 ALPHA = 1e-6
 KINDS = ('paper', 'guided', 'causal', 'exponential')
@@ -239,41 +238,6 @@ def test_patrols_move_by_the_chain():
         n = sum(a == state for a, _ in moves)
         count = sum(move == (state, successor) for move in moves)
         assert binomtest(count, n, BIASED.probabilities(state)[successor]).pvalue > ALPHA
-
-
-@pytest.mark.parametrize('delay', [0, thorough(1), None])
-def test_errors_without_luck_are_the_same_on_average_and_vary_less(delay):
-    """Held against 20 draws of each word; all seeds are fixed."""
-    mechanism = OnlineMechanism(grid(4), Privacy(2.0), policy='adaptive', delay=delay)
-    words = patrols(mechanism.chain, 30, 200)
-    each = errors_of_words(mechanism, words, draws=20).mean()
-    [drawn], [found] = (errors_of_robots(mechanism, [words], without_luck=only)
-                        for only in (False, True))
-    before, after = averaged(drawn), averaged(found)
-    assert after.standard_error < 0.8 * before.standard_error
-    assert abs(after.error - each) < 4 * after.standard_error
-
-
-def test_luck_that_the_words_do_not_show_is_not_taken_off():
-    """A signal that is wrong in 1 % of all words, was right in all of these: no slope is known."""
-    errors = np.random.default_rng(5).random(40)
-    chances = np.linspace(0.0099, 0.0101, 40)
-    same = module._without_luck(errors, np.stack([chances, chances[::-1]**2], axis=1))
-    assert (same == errors).all()
-    luck = np.where(np.arange(40) % 4 == 0, -0.75, 0.25)
-    found = module._without_luck(errors - 10 * luck, luck[:, None])
-    assert found.mean() == pytest.approx(errors.mean()) and found.std() < 1.1 * errors.std()
-
-
-def test_luck_is_taken_off_each_robot_of_30_words():
-    mechanism = OnlineMechanism(FOUR, Privacy(2.0), policy='adaptive')
-    words = patrols(FOUR, 9, 60)
-    few, many = errors_of_robots(mechanism, [words[:29], words[29:]], without_luck=True)
-    raw = np.split(errors_of_words(mechanism, words, draws=1), [29])
-    assert (few == raw[0]).all() and (many != raw[1]).all()
-    exact = OnlineMechanism(FOUR, Privacy(2.0), policy='guided')
-    [same] = errors_of_robots(exact, [words], without_luck=True)
-    assert (same == errors_of_words(exact, words)).all()
 
 
 @pytest.mark.parametrize('length, walks', [(0, 5), (-1, 5), (1.5, 5), (True, 5), (5, 0), (5, 1),

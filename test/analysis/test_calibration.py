@@ -51,7 +51,7 @@ def test_the_error_is_the_expected_accuracy(name, adjacency):
     calibration = Calibration(FOUR, adjacency, 7, walks=9)
     for epsilon in (0.0, 0.5, 4.0):
         expected = averaged(errors_of_words(by_name(name, FOUR, Privacy(epsilon, adjacency)),
-                                            patrols(FOUR, 7, 9), draws=1))
+                                            patrols(FOUR, 7, 9), draws=2))
         found = calibration.error(name, epsilon)
         assert (found.mean, found.standard_error) == (expected.error, expected.standard_error)
 
@@ -62,7 +62,7 @@ def test_logs_that_are_shorter_than_k_are_drawn_for_fewer_changes(name):
     calibration = Calibration(FOUR, 31, 5, walks=9)
     expected = averaged(errors_of_words(
         by_name(name, FOUR, Privacy(4.0, 31 if name in LIVE else 5)), patrols(FOUR, 5, 9),
-        draws=1))
+        draws=2))
     assert calibration.error(name, 4.0).mean == expected.error
 
 
@@ -212,7 +212,7 @@ def test_tables_are_the_same_whatever_runs_beside_them():
         tables.append(calibration.table([0.5, 3.0], others=mine))
     assert tables[0] == tables[1] == tables[2] and ran == [get_ident()] * 4
     [found] = errors_of_robots(by_name('live, adaptive', FOUR, Privacy(3.0)),
-                               [patrols(FOUR, 12, 30)], without_luck=True)
+                               [patrols(FOUR, 12, 30)], draws=2)
     assert tables[0][3.0]['live, adaptive'].mean == found.mean()
 
 

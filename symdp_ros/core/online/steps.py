@@ -350,28 +350,16 @@ class OnlineSteps(Mechanism):
 
         :raises ConfigurationError: no signals are drawn: another policy, or `Chain.complete`.
         """
-        return self.draw_with_luck(symbols, offsets, bits)[:2]
-
-    def draw_with_luck(self, symbols: ShortInts, offsets: Ints, bits: WordBits | None = None
-                       ) -> tuple[ShortInts, ShortInts, Floats]:
-        """
-        Return reports and signals as `draw_signals`, and how lucky each symbol was.
-
-        That is 1 where its signal is its own cell, less the chance of that, and 0 where it has no
-        cell: of mean 0, whatever was drawn before. As sensitive as the words. Float64, (total,).
-
-        :raises ConfigurationError: as `draw_signals`.
-        """
         from symdp_ros.core.online.adaptive.many import draw
         if self._tables is None:
             raise ConfigurationError('what is drawn is what is published: use privatize_many',
                                      setting='policy')
         if bits is None:
             bits = WordBits.of_numbers(len(offsets) - 1, self._random)
-        reports, signals, luck = draw(
+        reports, signals = draw(
             self._tables, self._delay, self._chain.state_index[self._chain.initial_state],
             symbols.astype(np.int64), offsets, bits)
-        return reports.astype(np.int32), signals.astype(np.int32), luck
+        return reports.astype(np.int32), signals.astype(np.int32)
 
     def target(self, symbol: str | None, previous: str) -> str | None:
         """
