@@ -126,7 +126,7 @@ knows the whole route before it releases anything; the online mechanisms do not.
 
 ## The paper's statements on accuracy
 
-`symdp_ros/analysis/theorems.py` has each as a function, and `test/analysis/test_theorems.py`
+`studies/paper/theorems.py` has each as a function, and `studies/test_theorems.py`
 checks it by enumeration on small maps.
 
 | statement | about | holds? |
