@@ -27,8 +27,7 @@ drawn from (1) of the last round. For any φ,
     ln P[o] ≥ ln Σ_w P[w]·R^{matches}·e^{−Σφ} + E[Σφ − ln Z(w)] + ln h(o)
 
 (Jensen), E over these routes, where the second term is then about 0: what is maximized is nearly a
-lower bound. Leaving Z out would find a robot that stays wherever the models do. (Permute-and-flip
-has no Z. It draws much as the exponential mechanism does with h = 1, and is taken for it.)
+lower bound. Leaving Z out would find a robot that stays wherever the models do.
 
 **Estimates** go from coarse to fine, since few routes say little, and since a wrong staying
 explains itself: who believes that the robot stays finds it there. In the first rounds all states

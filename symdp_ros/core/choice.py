@@ -12,10 +12,10 @@ where n·ε/k is small. The other one weighs signals, which are true or not by e
 are true, the more it is ahead. Let g be the entropy of a move in nats, on average over the states
 and the public models of how a robot moves (`core.models`). The first one is taken where
 n·ε/k ≥ 15·g and ε/k ≤ 1.3 − g/2; and, where the settings leave no adaptive, where ε/k ≤ 3.
-`planned`, the base counting and permute-and-flip are taken only where nothing else is left.
+The base counting is taken only where nothing else is left.
 
-Where all can follow all, by `Chain.complete`, all err alike, and the lightest is taken. So it is
-where adaptive's tables would take long (states·moves > 2.5·10⁷).
+Where all can follow all, by `Chain.complete`, all err alike, and `guided` is taken, the lightest.
+So it is where adaptive's tables would take long (states·moves > 2.5·10⁷).
 
 `python -m studies.choice` holds this rule against the best of all (docs/evidence/choice.md).
 """
@@ -41,7 +41,7 @@ def choose(chain: Chain, privacy: Privacy, settings: MechanismSettings,
     :raises ConfigurationError: a setting is not valid.
     """
     settings.check()
-    each, policies = float(privacy.epsilon_per_symbol), ['adaptive', 'guided', 'planned', 'paper']
+    each, policies = float(privacy.epsilon_per_symbol), ['adaptive', 'guided', 'paper']
     if not chain.stores_edges or len(chain) * chain.edge_count > _MOST_PAIRS:
         policies.append(policies.pop(0))
     if not chain.stores_edges or length and _adds_up(
@@ -49,8 +49,7 @@ def choose(chain: Chain, privacy: Privacy, settings: MechanismSettings,
         better = 0
     else:
         better = policies.index('guided') if each <= _LARGE else len(policies)
-    order = [*policies[:better], 'exponential', *policies[better:], 'exponential, counting',
-             'permute_and_flip']
+    order = [*policies[:better], 'exponential', *policies[better:], 'exponential, counting']
 
     def rank(one: MechanismSettings) -> int:
         name = one.policy if one.selection in (LIVE, 'causal') else one.name

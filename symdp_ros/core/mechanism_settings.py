@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros.core.registry import (AUTO, BY_MODELS, check_delay, check_reports, DEFAULT_BASE,
+from symdp_ros.core.registry import (AUTO, check_choice, check_delay, check_reports, DEFAULT_BASE,
                                      DEFAULT_TRUST, IN_ZONES, LIVE, name_of, OPEN, POLICIES,
                                      SELECTIONS)
-from symdp_ros.errors import ConfigurationError
 from symdp_ros.settings import settings_of
 
 if TYPE_CHECKING:
@@ -60,16 +59,15 @@ class MechanismSettings:
         from symdp_ros.core.models import check_base
 
         check_base(DEFAULT_BASE if self.base == AUTO else self.base, self.trust)
-        if self.policy not in (*POLICIES, AUTO):
-            raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, {AUTO}, not '
-                                     f'{self.policy!r}', setting='policy')
+        check_choice('policy', self.policy, (*POLICIES, AUTO))
+        check_choice('selection', self.selection, (*SELECTIONS, LIVE, AUTO))
         check_delay(self.policy, self.delay)
         has_policy = self.selection in (AUTO, 'causal', LIVE)
         check_reports(self.policy if has_policy else self.selection, self.reports)
 
     def available(self, zones: object = None) -> dict[str, 'MechanismSettings']:
         """
-        Return all that the settings leave open, by name: each leaves open nothing that it uses.
+        Return every concrete setting that they leave open, by name.
 
         With a delay, several reports, or zones, of policies that is adaptive alone. The policy
         paper is there only where it is named.
@@ -131,7 +129,7 @@ class MechanismSettings:
         used = self._fields(self._used())
         if used.get('base') == 'counting':  # as published: there is nothing to say
             del used['base']
-        if 'base' in used or used.get('policy') in (*BY_MODELS, AUTO):
+        if 'base' in used or used.get('policy') in ('adaptive', AUTO):
             used['models'] = str(chain.models(self.trust))
         else:
             used.pop('trust', None)  # nothing that is used trusts the chain
@@ -150,7 +148,7 @@ class MechanismSettings:
         named += [f'{name} {getattr(self, name)}' for name in OPEN
                   if name in uses and (self.selection, getattr(self, name)) != (AUTO, AUTO)]
         moving = ('base' in uses and self.base in ('chain', AUTO)) or (
-            'policy' in uses and self.policy in (*BY_MODELS, AUTO))
+            'policy' in uses and self.policy in ('adaptive', AUTO))
         return ', '.join(named) + (
             f'; how it moves: {chain.how_it_moves(self.trust)}' if moving else '')
 

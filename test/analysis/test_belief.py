@@ -366,7 +366,7 @@ def test_a_constant_normaliser_is_an_approximation():
     assert constant_normaliser_error(FOUR, Privacy(2.0), 4).distance > 0.01
 
 
-@pytest.mark.parametrize('selection', ['causal', 'permute_and_flip'])
+@pytest.mark.parametrize('selection', ['causal'])
 def test_other_selections_have_no_constant_normaliser(selection):
     mechanism = OfflineMechanism(FOUR, Privacy(1.0), selection=selection)
     with refused(ConfigurationError, selection, setting='selection'):
@@ -418,7 +418,7 @@ def test_words_that_are_smoothed_together_do_not_mix(chain, policy):
 
 @pytest.mark.parametrize('policy, epsilon', [('guided', 2.0), *(
     pytest.param(*further, marks=pytest.mark.thorough)
-    for further in (('paper', 2.0), ('planned', 2.0), ('guided', 1.0)))])
+    for further in (('paper', 2.0), ('guided', 1.0)))])
 def test_the_smoothed_route_errs_a_third_less(policy, epsilon):
     """
     On the depot's map with staying, three structured P, twenty patrols of 100 each.

@@ -19,9 +19,8 @@ NAMED = Chain({'a': {'a': 0.7, 'b': 0.3}, 'b': {'a': 0.2, 'b': 0.1, 'c': 0.7},
                'c': {'a': 0.3, 'b': 0.6, 'd': 0.1}, 'd': ['d']}, 'a')
 MECHANISMS = {
     'exponential': {}, 'counting': {'base': 'counting'}, 'trusting': {'trust': 1.0},
-    'permute_and_flip': {'selection': 'permute_and_flip'},
     **{f'causal, {policy}': {'selection': 'causal', 'policy': policy}
-       for policy in ('paper', 'guided', 'planned')}}
+       for policy in ('paper', 'guided')}}
 
 
 def positions(chain, words):
@@ -122,9 +121,8 @@ def corridor(states=12):
 
 
 @pytest.mark.parametrize('more', [
-    {}, pytest.param({'selection': 'causal'}, marks=pytest.mark.thorough),
-    {'selection': 'permute_and_flip'}],
-                         ids=['exponential', 'causal', 'permute_and_flip'])
+    {}, pytest.param({'selection': 'causal'}, marks=pytest.mark.thorough)],
+                         ids=['exponential', 'causal'])
 def test_a_habit_is_found(more):
     plain, habit = corridor()
     mechanism = OfflineMechanism(plain, Privacy(2.0), random=Random(2), **more)

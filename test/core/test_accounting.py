@@ -27,10 +27,9 @@ HABITS = Chain({'a': {'a': 0.7, 'b': 0.2, 'c': 0.1}, 'b': {'a': 0.1, 'b': 0.9},
 COMPLETE = Chain.complete(list('abc'), 'a')
 
 OFFLINE = {'exponential': {}, 'counting': {'base': 'counting'},
-           'permute_and_flip': {'selection': 'permute_and_flip'},
            **{policy: {'selection': 'causal', 'policy': policy}
-              for policy in ('paper', 'guided', 'planned', 'adaptive')}}
-BOUND = {'exponential': 'range', 'counting': 'range', 'permute_and_flip': 'pure'}
+              for policy in ('paper', 'guided', 'adaptive')}}
+BOUND = {'exponential': 'range', 'counting': 'range'}
 
 
 def log_probabilities(mechanism):
@@ -42,9 +41,6 @@ def log_probabilities(mechanism):
     logs = []
     for word in words:
         chances = mechanism.law.exact_probabilities(word, outputs)
-        if chances is None:  # permute-and-flip: the same for all outputs at one distance
-            far, at = [distance(word, o) for o in outputs], mechanism.distance_distribution(word)
-            chances = [at[d] / far.count(d) for d in far]
         logs.append([log(chance) if chance else -inf for chance in chances])
     return words, np.array(logs)
 

@@ -14,21 +14,19 @@ from symdp_ros.core.registry import CHOICES, LIVE
 
 STREETS = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'd'], 'd': ['d', 'a']}, 'a')
 ZONES = {'east': ['a', 'b'], 'west': ['c', 'd']}
-EVERYTHING = ('exponential', 'exponential, counting', 'permute_and_flip', 'causal, guided',
-              'causal, planned', 'causal, adaptive')
+EVERYTHING = ('exponential', 'exponential, counting', 'causal, guided', 'causal, adaptive')
 
 
 @pytest.mark.parametrize('settings, names', [
     ({}, EVERYTHING),
     ({'selection': 'exponential'}, EVERYTHING[:2]),
-    ({'selection': 'permute_and_flip'}, EVERYTHING[2:3]),
-    ({'selection': 'causal'}, EVERYTHING[3:]),
+    ({'selection': 'causal'}, EVERYTHING[2:]),
     ({'base': 'counting'}, EVERYTHING[1:]),
     ({'base': 'chain'}, (EVERYTHING[0], *EVERYTHING[2:])),
-    ({'policy': 'planned'}, (*EVERYTHING[:3], 'causal, planned')),
-    ({'policy': 'paper', 'base': 'chain'}, ('exponential', 'permute_and_flip', 'causal, paper')),
+    ({'policy': 'guided'}, (*EVERYTHING[:2], 'causal, guided')),
+    ({'policy': 'paper', 'base': 'chain'}, ('exponential', 'causal, paper')),
     ({'selection': 'causal', 'policy': 'paper'}, ('causal, paper',)),
-    ({'selection': LIVE}, ('live, guided', 'live, planned', 'live, adaptive')),
+    ({'selection': LIVE}, ('live, guided', 'live, adaptive')),
     ({'selection': LIVE, 'policy': 'guided', 'base': 'chain'}, ('live, guided',)),
     ({'selection': LIVE, 'policy': 'paper'}, ('live, paper',)),
     ({'selection': LIVE, 'delay': 3}, ('live, adaptive, delay 3',))])
@@ -59,7 +57,7 @@ def test_what_is_given_restricts_what_is_available(settings, names):
     ({'policy': 'guided'}, 1.0, 1, 4, 'exponential'),
     ({'policy': 'guided'}, 3.0, 1, 100, 'exponential'),
     ({'policy': 'guided'}, 3.1, 1, 100, 'causal, guided'),
-    ({'policy': 'planned', 'base': 'counting'}, 1.0, 1, 100, 'causal, planned'),
+    ({'policy': 'guided', 'base': 'counting'}, 1.0, 1, 100, 'causal, guided'),
     ({'selection': 'causal'}, 1.0, 1, 100, 'causal, adaptive'),
     ({'selection': 'exponential'}, 5.0, 1, 100, 'exponential'),
     *(({'selection': LIVE}, epsilon, k, 0, 'live, adaptive')

@@ -298,7 +298,7 @@ def test_errors_by_all_outputs(chain, zones, base, wide, monkeypatch):
         def too_wide(*_):
             raise exponential_errors._TooWide
 
-        monkeypatch.setattr(exponential_errors._Passes, '_at_start', too_wide)
+        monkeypatch.setattr(exponential_errors._Passes, '_check_start', too_wide)
     mechanism = made(chain, zones, 3.0, base=base)
     words = [word for some in by_zones(mechanism.privacy, chain, 3).values() for word in some[::9]]
     means = errors_of_words(mechanism, words)

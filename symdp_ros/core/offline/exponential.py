@@ -163,7 +163,5 @@ class Exponential(Law):
                                      self._in_zones(columns))
 
     def errors(self, columns: Ints, variances: bool) -> tuple[Floats, Floats | None]:
-        found = exponential_errors(self._chain, columns, self.ratio(len(columns)), self._models,
-                                   variances, in_zones=self._in_zones(columns))
-        assert found is not None  # every Z will do
-        return found[:2]
+        return exponential_errors(self._chain, columns, self.ratio(len(columns)), self._models,
+                                  variances, self._in_zones(columns))

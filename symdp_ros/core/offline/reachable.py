@@ -45,7 +45,6 @@ class LoopSizes:
     spread_bits: int = 1_550  # between the weights at one position, of the 2,045 of a float64
     stored_bytes: int = 96_000_000  # of the weights of a word; above, they are computed twice
     side_by_side_bytes: int = 1 << 25  # of words that are swept together; else they go one by one
-    tables_bytes: int = 1 << 26  # of the tables that are kept at once; more are computed again
 
 
 class ReachableChain:

@@ -19,16 +19,14 @@ from symdp_ros.core.online.adaptive.in_zones import ZonedWord
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.direct import DirectWord
 from symdp_ros.core.online.guided import guided_targets
-from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.online.targets import Targets
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (check_delay, check_reports, check_zones, DEFAULT_POLICY,
-                                     DEFAULT_TRUST, POLICIES)
+from symdp_ros.core.registry import (check_choice, check_delay, check_reports, check_zones,
+                                     DEFAULT_POLICY, DEFAULT_TRUST, POLICIES)
 from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError, ConfigurationError
-from symdp_ros.files.cache import Cache
 
 if TYPE_CHECKING:
     from symdp_ros.core.online.online_batch import OnlineBatch
@@ -37,19 +35,6 @@ _Steps = TypeVar('_Steps', bound='OnlineSteps')
 _Symbol = TypeVar('_Symbol', str | None, Signal)
 
 
-def _guided(chain: Chain, *_: Any) -> Targets | None:
-    return guided_targets(chain) if chain.stores_edges else None
-
-
-def _planned(chain: Chain, privacy: Privacy, trust: float,
-             weights: tuple[Floats, Floats]) -> Targets | None:
-    all_follow_all = chain.edge_count == len(chain)**2
-    return None if all_follow_all else planned_targets(chain, privacy, trust, *weights, Cache())
-
-
-#: policy → its table of targets, or None where every target is the symbol itself: where every
-#: symbol is feasible, there is nothing to guide or to plan.
-_TARGETS = {'guided': _guided, 'planned': _planned, 'paper': lambda *_: None}
 _BY_HISTORY = ('policy adaptive draws by all signals so far, not by the last private symbol '
                'alone: replay(signals), then ask {}')
 
@@ -77,9 +62,7 @@ class OnlineSteps(Mechanism):
     def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = DEFAULT_POLICY,
                  trust: float = DEFAULT_TRUST, delay: int | None = 0, reports: int = 1,
                  random: RandomBits | None = None):
-        if policy not in POLICIES:
-            raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, '
-                                     f'not {policy!r}', setting='policy')
+        check_choice('policy', policy, POLICIES)
         super().__init__(chain, privacy)
         check_base('chain', trust)
         check_delay(policy, delay)
@@ -99,8 +82,8 @@ class OnlineSteps(Mechanism):
         self._width, self._responses = responses(chain.out_degrees().tolist(), privacy)
         self._tables = _tables_of(chain, privacy, self._trust, reports) if (
             policy == 'adaptive' and chain.stores_edges) else None
-        self._targets = None if policy == 'adaptive' else _TARGETS[policy](
-            chain, privacy, self._trust, self.weights())
+        self._targets = guided_targets(chain) if (
+            policy == 'guided' and chain.stores_edges) else None
         self._begin_word()
 
     def _begin_word(self) -> None:
@@ -131,7 +114,7 @@ class OnlineSteps(Mechanism):
 
     @property
     def policy(self) -> str:
-        """Return 'paper', 'guided', 'planned' or 'adaptive'."""
+        """Return 'paper', 'guided' or 'adaptive'."""
         return self._policy
 
     @property
@@ -367,28 +350,16 @@ class OnlineSteps(Mechanism):
 
         :raises ConfigurationError: no signals are drawn: another policy, or `Chain.complete`.
         """
-        return self.draw_with_luck(symbols, offsets, bits)[:2]
-
-    def draw_with_luck(self, symbols: ShortInts, offsets: Ints, bits: WordBits | None = None
-                       ) -> tuple[ShortInts, ShortInts, Floats]:
-        """
-        Return reports and signals as `draw_signals`, and how lucky each symbol was.
-
-        That is 1 where its signal is its own cell, less the chance of that, and 0 where it has no
-        cell: of mean 0, whatever was drawn before. As sensitive as the words. Float64, (total,).
-
-        :raises ConfigurationError: as `draw_signals`.
-        """
         from symdp_ros.core.online.adaptive.many import draw
         if self._tables is None:
             raise ConfigurationError('what is drawn is what is published: use privatize_many',
                                      setting='policy')
         if bits is None:
             bits = WordBits.of_numbers(len(offsets) - 1, self._random)
-        reports, signals, luck = draw(
+        reports, signals = draw(
             self._tables, self._delay, self._chain.state_index[self._chain.initial_state],
             symbols.astype(np.int64), offsets, bits)
-        return reports.astype(np.int32), signals.astype(np.int32), luck
+        return reports.astype(np.int32), signals.astype(np.int32)
 
     def target(self, symbol: str | None, previous: str) -> str | None:
         """

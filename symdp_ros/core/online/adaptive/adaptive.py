@@ -16,7 +16,7 @@ the cell from which the fewest moves lead to s. z_t is the cell of s_t by random
 and one to which no moves lead from any cell, each cell is equally likely.
 
 X(c, s) is how many matches, this one and the discounted later ones (γ = 0.9), are expected of who
-reports c where s is true, and can aim from then on (`core.online.planned`, equation (1), where s
+reports c where s is true, and can aim from then on (`expected_matches`, equation (1), where s
 moves by Σ_m q(m)·P_m): of the N that can follow the report o, the one aimed at has the
 probability
 

@@ -24,13 +24,10 @@ class Drawn(NamedTuple):
 
     :param reports: positions, for a word of n symbols (n − 1)·`reports` + 1, with zones n.
     :param signals: who founded the cells, −1 − zone where only the zone was told: (total,).
-    :param luck: of each symbol, 1 where the signal is its own cell, less the chance of that (0
-        where it has none): (total,).
     """
 
     reports: Ints
     signals: Ints
-    luck: Floats
 
 
 class _Draws:
@@ -64,8 +61,7 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
     lengths = np.diff(offsets)
     sizes = np.where(lengths > 0, (lengths - 1) * each + 1, 0)
     begins = np.cumsum(sizes) - sizes
-    found = Drawn(np.empty(sizes.sum(), np.int64), np.empty(len(symbols), np.int64),
-                  np.empty(len(symbols)))
+    found = Drawn(np.empty(sizes.sum(), np.int64), np.empty(len(symbols), np.int64))
     zones = None if tables.zone_of is None else _zones_of(tables.zone_of, initial, symbols,
                                                           offsets)
     order = np.argsort(-lengths, kind='stable')
@@ -145,7 +141,7 @@ class _Group:
         places = np.zeros(words.words, np.int64)
         if words.cells is None:
             assert told is not None  # only with zones is a symbol not drawn for
-            found.signals[here], found.luck[here] = -1 - told, 0.0
+            found.signals[here] = -1 - told
             return places
         sizes, founders, codes = words.cells
         each = np.arange(words.words)
@@ -159,8 +155,6 @@ class _Group:
         drawn = places > 0
         signals = founders[np.maximum(places, 1) - 1, each]
         found.signals[here] = signals if told is None else np.where(drawn, signals, -1 - told)
-        own = ((places == cells) - self._tables.shares.own[sizes]) * (cells > 0)
-        found.luck[here] = np.where(drawn, own, 0.0)
         return places
 
 

@@ -11,7 +11,8 @@ from symdp_ros.core.annotations import (Booleans, Floats, Ints, Numbers, RandomB
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.loops import loops
 from symdp_ros.core.neighbours import Neighbours
-from symdp_ros.core.online import planned, targets
+from symdp_ros.core.online import targets
+from symdp_ros.core.online.adaptive import expected_matches
 from symdp_ros.core.online.adaptive.moves import Moves
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.response import responses
@@ -34,7 +35,7 @@ class Matches:
     Multiples of 2⁻⁴⁰, as float32. Above `targets.DENSE_STATES` states the pairs within a radius
     alone; X is 0 for the others.
 
-    :param values: of the pairs, in the order of `core.online.planned`.
+    :param values: of the pairs, in the order of `SparseTargets.pairs`, or all: shape (c, s).
     :param match: X(c, c) of each state, whether or not that is a pair.
 
     `rows` has all X(c, s); None: it is for pairs within a radius alone.
@@ -178,14 +179,16 @@ class AdaptiveTables:
             self.shares.known[count] = own * np.log(own) + (count - 1) * other * np.log(other)
         self.moves = Moves(chain.single.models(trust))
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
-        first, symbols = np.arange(n + 1, dtype=np.int64) * n, np.empty(0, np.int32)
-        if sparse is not None:
-            first, symbols, _ = sparse.pairs()
         self.radius = None if sparse is None else sparse.radius
-        tolerance = _TOLERANCE if sparse is None else _NEAR_TOLERANCE
         mean = chain.models(trust).mean
-        values, match = planned.values(chain, first, symbols, *_aims(chain, privacy, mean), mean,
-                                       DISCOUNT, tolerance)
+        weights = *_aims(chain, privacy, mean), mean, DISCOUNT
+        if sparse is None:
+            values = expected_matches.of_all_pairs(chain, *weights, _TOLERANCE)
+            match = values.diagonal()
+        else:
+            first, symbols, _ = sparse.pairs()
+            values, match = expected_matches.of_some_pairs(chain, first, symbols, *weights,
+                                                           _NEAR_TOLERANCE)
         self.X = Matches(values, match, sparse)
         #: the moves from one report to the next, as `Chain.csr`; where they lead, by state
         self.hops, self.heads = chain.csr()
