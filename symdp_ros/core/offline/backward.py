@@ -140,6 +140,8 @@ class WordSampler:
         self._is_zoned = chain.zone_starts is not None
         self._width = len(chain) if chain.zone_starts is None else int(
             np.diff(chain.zone_starts).max())
+        #: the pass in C; None: NumPy does it
+        self.compiled = passes.compiled if len(self.moves.offsets) else None
         self._tables = in_numpy.Tables(
             self.moves, None if self._is_zoned else range(1, len(chain) + 1))
         self._plans: dict[int, Plan] = {}
@@ -181,7 +183,7 @@ class WordSampler:
         bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'),
                              np.uint64).copy()
         rows, position, state = _Rows(self, word), 0, self._chain.initial
-        walk = (passes.compiled or in_numpy).walk
+        walk = (self.compiled or in_numpy).walk
         for first, last, W, E in rows:
             while position < last:
                 position, state = walk(position, first, last, state, word, bits, self.moves,
@@ -267,17 +269,14 @@ class WordSampler:
 
     def _take(self, chosen: int, state: int, model: Floats) -> int:
         """Take the move of a place among the successors, and return the next state."""
-        edge = int(self.moves.offsets[state]) + chosen
-        if self.moves.lanes > 1:
-            in_numpy.learn(model, edge, self.moves)
-        return int(self.moves.targets[edge])
+        return in_numpy.take(chosen, state, self.moves, model)
 
     def _draw_some(self, symbols: ShortInts, starts: Ints, lengths: Ints, bits: WordBits,
                    out: ShortInts) -> None:
         """Draw the words of ascending lengths that begin at `starts`."""
         chain, longest = self._chain, int(lengths[-1])
         plans = self.plan(int(lengths[0])), self.plan(longest)
-        compiled, width = passes.compiled, chain.reached(longest)
+        compiled, width = self.compiled, chain.reached(longest)
         if compiled is None or self.block(longest, width) < longest or not all(
                 plan.rescale_every for plan in plans):
             for i, (begin, length) in enumerate(zip(starts.tolist(), lengths.tolist(),
@@ -338,8 +337,8 @@ class WordSampler:
         left = self._epsilon_per_symbol - rounding_reserve(length, chain.most_successors,
                                                            moves.lanes)
         ratio = match_ratio((1 + self._is_response) * left, Fraction(0))
-        row_sums = np.add.reduceat(moves.weights.astype(np.float64), moves.offsets[1:-1]).max()
-        growth = log2(max(_ROW_SUMS, float(row_sums)) * ratio)  # bits, in one move
+        row_sums = moves.most_in_a_row(len(chain))
+        growth = log2(max(_ROW_SUMS, row_sums) * ratio)  # bits, in one move
         most, allowed = growth * length, chain.sizes.spread_bits
         if not self._is_zoned and most > allowed and (mixing := chain.mixing_moves) is not None:
             shares = models.switch.tolist() if len(models) > 1 else [1.0]
@@ -347,7 +346,7 @@ class WordSampler:
             most = min((growth - log2(models.keep * p)) * mixing - log2(share)
                        for p, share in zip(least, shares, strict=True) if p > 0)
         rescale_every = max(1, int(_GROWTH_BITS / growth))
-        if self._is_zoned or most > allowed:
+        if self._is_zoned or most > allowed and len(moves.offsets):
             rescale_every = 0
         return Plan(ratio, rescale_every)
 
@@ -391,8 +390,8 @@ class _Rows:
             row, exponents = self._kept[last]
             self._W[last - first] = row
             self._E[min(last - first, len(self._E) - 1)] = exponents
-        if passes.compiled is not None:
-            found: int = passes.compiled.sweep(first, last, self._word, sampler.moves, self._W,
+        if sampler.compiled is not None:
+            found: int = sampler.compiled.sweep(first, last, self._word, sampler.moves, self._W,
                                                self._E)
             return found
         return in_numpy.sweep(first, last, self._word, sampler.moves, sampler._tables, self._W,

@@ -14,7 +14,7 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import check_base
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
-from symdp_ros.core.online.adaptive.alphabet import AlphabetWord
+from symdp_ros.core.online.adaptive.alphabet import AlphabetTables
 from symdp_ros.core.online.adaptive.in_zones import ZonedWord
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.direct import DirectWord
@@ -63,7 +63,8 @@ def _tables_of(*given: Any) -> AdaptiveTables:
     with _making:
         found = _tables.get(given)
         if found is None:
-            _tables[given] = found = AdaptiveTables(*given)
+            kind = AdaptiveTables if given[0].stores_edges else AlphabetTables
+            _tables[given] = found = kind(*given)
         return found
 
 
@@ -98,22 +99,19 @@ class OnlineSteps(Mechanism):
         self._batch: OnlineBatch | None = None
         self._width, self._responses = responses(chain.out_degrees().tolist(), privacy)
         self._tables = _tables_of(chain, privacy, self._trust, reports) if (
-            policy == 'adaptive' and chain.stores_edges) else None
+            policy == 'adaptive') else None
         self._targets = None if policy == 'adaptive' else _TARGETS[policy](
             chain, privacy, self._trust, self.weights())
         self._begin_word()
 
     def _begin_word(self) -> None:
-        self._word: DirectWord | AlphabetWord | AdaptiveWord
+        self._word: DirectWord | AdaptiveWord
         if self._tables is not None:
             kind = AdaptiveWord if self._privacy.zones is None else ZonedWord
             self._word = kind(self._chain, self._tables, self._delay, self._random)
         else:
             self._word = DirectWord(self._chain, self._targets, self._responses, self._width,
                                     self._random)
-            if self._policy == 'adaptive':
-                self._word = AlphabetWord(self._chain, self._delay, self._word,
-                                          self._responses[len(self._chain)])
         self.step = self._word.step  # type: ignore[assignment, method-assign]  # which documents
 
     def another(self: _Steps, *, random: RandomBits | None = None) -> _Steps:

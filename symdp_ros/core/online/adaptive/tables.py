@@ -14,7 +14,7 @@ from symdp_ros.core.neighbours import Neighbours
 from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.adaptive.moves import Moves
 from symdp_ros.core.online.guided import near_pairs
-from symdp_ros.core.online.response import responses
+from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import SparseTargets
 from symdp_ros.core.privacy import Privacy
 
@@ -144,6 +144,17 @@ class Shares(NamedTuple):
     known: Floats    # Σ_z P log P of a symbol that has a cell
 
 
+def shares_of(responses: dict[int, Response], most: int) -> Shares:
+    """Return what the signals of some numbers of cells, up to `most`, tell."""
+    shares = Shares(*np.zeros((4, most + 1)))
+    for count, response in responses.items():
+        other, own = response.a / response.total, response.b / response.total
+        shares.other[count], shares.own[count] = other, own
+        shares.uniform[count] = 1 / count
+        shares.known[count] = own * np.log(own) + (count - 1) * other * np.log(other)
+    return shares
+
+
 class AdaptiveTables:
     """
     What is known before the first symbol, shared by all words.
@@ -170,12 +181,7 @@ class AdaptiveTables:
             counts = {*range(1, int(np.bincount(self.zone_of).max()) + 1)}
         self.width, self.responses = responses(
             {count for count in counts if count <= self.most}, privacy)
-        self.shares = Shares(*np.zeros((4, self.most + 1)))
-        for count, response in self.responses.items():
-            other, own = response.a / response.total, response.b / response.total
-            self.shares.other[count], self.shares.own[count] = other, own
-            self.shares.uniform[count] = 1 / count
-            self.shares.known[count] = own * np.log(own) + (count - 1) * other * np.log(other)
+        self.shares = shares_of(self.responses, self.most)
         self.moves = Moves(chain.single.models(trust))
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
         first, symbols = np.arange(n + 1, dtype=np.int64) * n, np.empty(0, np.int32)
