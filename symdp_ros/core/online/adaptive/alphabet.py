@@ -7,7 +7,8 @@ Each model has two numbers, the chances of each other state and of staying, so a
 O(models·states) time and memory. Every report can follow every other one, so whoever reports the
 true state has one match more than whoever does not, and all else is the same: X(c, s) is, but for
 what is equal everywhere, [c = s]. The m states of largest f found cells, and all others join the
-last of them.
+last of them. With a delay, too, m is chosen by what a report at once would match, a nat being worth
+one match: by what a signal tells alone, robots that wander err more.
 """
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts
@@ -57,7 +58,7 @@ class AlphabetTables(AdaptiveTables):
             row[:] = self.shares.known[m] - (likely * np.log(likely)).sum(axis=0)
             if at_once:
                 row *= INFORMATION
-                row += np.maximum(b * chances[:m], a * chances[0]).sum(axis=0)
+            row += np.maximum(b * chances[:m], a * chances[0]).sum(axis=0)
         chosen = sizes[(values >= values.max(axis=0) - TIE).argmax(axis=0)]
         codes = np.repeat(chosen[None], self.states, axis=0).astype(np.uint16)
         place = np.arange(1, count + 1)[:, None]
