@@ -14,7 +14,7 @@ import numpy as np
 from online_checks import every_signal
 import pytest
 from refusals import refused
-from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, flat, FOUR, Given,
+from strategies import (CHAINS, chains, COMPLETE, feasible_words, flat, FOUR, Given,
                         grid, RING, sharp, SPLIT, thorough, words)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
                        Privacy)

@@ -23,7 +23,8 @@ class Moves(NamedTuple):
     offsets: the moves from s are offsets[s]…offsets[s+1]−1; int64, shape (states + 2,).
     targets: uint32, shape (moves,). weights: P_m(s'|s), float32, shape (moves, lanes); a lane for
     each model. Where all follow all and no moves are stored: offsets and targets are empty, and
-    weights, shape (2, lanes), are those of each other state and of staying. keep: 1 − ρ. switch: ρ·q(m); prior: q(m); float64, shape (lanes,).
+    weights, shape (2, lanes), are those of each other state and of staying. keep: 1 − ρ.
+    switch: ρ·q(m); prior: q(m); float64, shape (lanes,).
     """
 
     offsets: Ints

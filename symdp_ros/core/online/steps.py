@@ -294,7 +294,7 @@ class OnlineSteps(Mechanism):
         and no zone told: there is a symbol for each report.
 
         :return: the report that is due, as of `step`.
-        :raises ConfigurationError: not with the policy adaptive, or on `Chain.complete`.
+        :raises ConfigurationError: not with the policy adaptive.
         """
         return self._word.tick()
 
@@ -363,7 +363,7 @@ class OnlineSteps(Mechanism):
 
         With zones, a signal is −1 − i where only a zone was told, the i-th of `privacy.zones`.
 
-        :raises ConfigurationError: no signals are drawn: another policy, or `Chain.complete`.
+        :raises ConfigurationError: no signals are drawn: another policy.
         """
         return self.draw_with_luck(symbols, offsets, bits)[:2]
 

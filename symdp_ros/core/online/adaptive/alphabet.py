@@ -7,15 +7,15 @@ Each model has two numbers, the chances of each other state and of staying, so a
 O(models·states) time and memory. Every report can follow every other one, so whoever reports the
 true state has one match more than whoever does not, and all else is the same: X(c, s) is, but for
 what is equal everywhere, [c = s]. The m states of largest f found cells, and all others join the
-last of them. With a delay, too, m is chosen by what a report at once would match, a nat being worth
-one match: by what a signal tells alone, robots that wander err more.
+last of them. With a delay, too, m is chosen by what a report at once would match, a nat being
+worth one match: by what a signal tells alone, robots that wander err more.
 """
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import Models
 from symdp_ros.core.neighbours import Room
-from symdp_ros.core.online.adaptive.cells import INFORMATION, LEAST, largest, TIE
+from symdp_ros.core.online.adaptive.cells import INFORMATION, largest, LEAST, TIE
 from symdp_ros.core.online.adaptive.moves import total
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables, CELLS, MOST_CELLS, shares_of
 from symdp_ros.core.online.response import responses
@@ -120,10 +120,10 @@ class _Matches:
     nbytes, has_zeros = 0, False
 
     def expected(self, likely: Floats, reached: list[Ints] | None) -> Floats:
-        return likely.copy()
+        return +likely
 
     def expected_next(self, successors: ShortInts, previous: Ints, likely: Floats) -> Floats:
-        return likely.copy()
+        return +likely
 
 
 class _Routes:
@@ -135,10 +135,10 @@ class _Routes:
         self._states = states
 
     def largest(self, values: Floats) -> Floats:
-        return np.repeat(values.max(axis=0, keepdims=True), self._states, axis=0)
+        found: Floats = np.repeat(values.max(axis=0, keepdims=True), self._states, axis=0)
+        return found
 
     def first_of_largest(self, values: Floats, margin: float) -> tuple[Floats, Ints]:
-        place = (values >= values.max(axis=0) - margin).argmax(axis=0)
-        found = np.take_along_axis(values, place[None], 0)
-        return tuple(np.repeat(each, self._states, axis=0)  # type: ignore[return-value]
-                     for each in (found, place[None]))
+        places = (values >= values.max(axis=0) - margin).argmax(axis=0)[None]
+        found: Floats = np.take_along_axis(values, places, 0)
+        return np.repeat(found, self._states, axis=0), np.repeat(places, self._states, axis=0)
