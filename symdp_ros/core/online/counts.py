@@ -38,24 +38,15 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import gcd, lcm
-from typing import NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits
 from symdp_ros.core.draws.exact_draw import draw_below
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.core.zones import Count, WAITING
 
 _BITS = 24  # of a
-
-
-class Count(NamedTuple):
-    """Among signals: what was drawn of a block with its last symbol; empty with the others."""
-
-    counts: tuple[int, ...]
-
-
-WAITING = Count(())  # with a symbol of a block that is not its last one
 
 
 @lru_cache(maxsize=1000)
@@ -67,6 +58,12 @@ def vectors(length: int, cells: int) -> tuple[tuple[int, ...], ...]:
                  for rest in vectors(length - first, cells - 1))
 
 
+#: all signals of blocks, so many as there are kinds of block up to these sizes
+SIGNALS = (WAITING, *(Count(vector) for cells in (2, 3, 4) for length in range(1, 9)
+                      for vector in vectors(length, cells)))
+NUMBERS = {signal: number for number, signal in enumerate(SIGNALS)}
+
+
 @lru_cache(maxsize=1000)
 def after(symbols: int, cells: int) -> Ints:
     """
@@ -75,8 +72,12 @@ def after(symbols: int, cells: int) -> Ints:
     :return: their numbers in `vectors`: shape (vectors, cells).
     """
     number = {vector: i for i, vector in enumerate(vectors(symbols + 1, cells))}
-    return np.array([[number[(*vector[:cell], vector[cell] + 1, *vector[cell + 1:])]
-                      for cell in range(cells)] for vector in vectors(symbols, cells)])
+
+    def one_more(vector: tuple[int, ...], cell: int) -> tuple[int, ...]:
+        return *vector[:cell], vector[cell] + 1, *vector[cell + 1:]
+
+    return np.array([[number[one_more(vector, cell)] for cell in range(cells)]
+                     for vector in vectors(symbols, cells)])
 
 
 class CountResponse:
@@ -102,11 +103,24 @@ class CountResponse:
         return [self._scale[z] * self._factors[d]
                 for z, d in enumerate(self._distances[counted].tolist())]
 
+    def exact_row(self, counted: int) -> dict[Count, Fraction]:
+        """Return the chance of each vector that can be drawn where this one was counted."""
+        return {Count(vector): Fraction(weight, self.total) for vector, weight in zip(
+            vectors(self.length, self.cells), self.weights(counted), strict=True) if weight}
+
     @cached_property
     def chances(self) -> Floats:
         """Return the chance of each vector drawn, by what was counted: shape (drawn, counted)."""
-        return np.array([[weight / self.total for weight in self.weights(counted)]
-                         for counted in range(len(self._distances))]).T.copy()
+        rows = np.array([[weight / self.total for weight in self.weights(counted)]
+                         for counted in range(len(self._distances))])
+        return np.ascontiguousarray(rows.T)
+
+    @cached_property
+    def told(self) -> Floats:
+        """Return Σ_z P log P of each vector that may have been counted: shape (counted,)."""
+        logs = np.log(np.where(self.chances > 0, self.chances, 1.0))
+        found: Floats = (self.chances * logs).sum(axis=0)
+        return found
 
     @cached_property
     def _ends(self) -> list[list[int]]:

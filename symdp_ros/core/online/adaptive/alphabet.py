@@ -8,6 +8,7 @@ from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online.direct import DirectWord
 from symdp_ros.core.online.response import Response
+from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError
 
 _BYTES = 4  # of a position
@@ -38,9 +39,9 @@ class AlphabetWord:
     def step(self, symbol: str | None) -> str | None:
         return self._take(str(self._draw(symbol)))
 
-    def advance(self, signal: str) -> str | None:
-        if signal not in self._chain.state_index:
-            raise ChainError(f'{signal!r} is not a state of the chain', state=signal)
+    def advance(self, signal: Signal, symbol: str | None = None) -> str | None:
+        if not isinstance(signal, str) or signal not in self._chain.state_index:
+            raise ChainError(f'{signal!r} is not a state of the chain')
         return self._take(signal)
 
     def finish(self) -> list[str]:
