@@ -224,18 +224,27 @@ class OnlineSteps(Mechanism):
         """
         self._word.reset(previous)
 
-    def advance(self, output: Signal) -> None:
+    def advance(self, output: Signal, symbol: str | None = None) -> None:
         """
         Go on as if `output` had been drawn; with 'adaptive', that is a signal.
 
+        In a block of symbols it is `core.zones.WAITING`, and with the last one a
+        `core.zones.Count`: of fewer symbols, the block ends there.
+
+        :param symbol: in a block, for what symbol: `current_distribution` of the last one depends
+            on all of them. None: unknown.
         With zones, a signal names the zone too, that of the state. Where only a zone was told, it
         is a `core.zones.Told`; for a `tick`, None.
 
         :raises ChainError: it cannot have been; nothing changes.
         """
-        self._word.advance(output)  # type: ignore[arg-type]  # `ZonedWord` takes all
+        if isinstance(self._word, DirectWord):
+            self._word.advance(output)
+        else:
+            self._word.advance(output, symbol)
 
-    def replay(self, outputs: Iterable[Signal], previous: str | None = None) -> None:
+    def replay(self, outputs: Iterable[Signal], previous: str | None = None,
+               word: Iterable[str | None] = ()) -> None:
         """
         Stand where a word stands after these outputs; with 'adaptive', signals.
 
@@ -243,14 +252,16 @@ class OnlineSteps(Mechanism):
         after the last one are still to come (`tick`).
 
         :param previous: where the mechanism was `reset` to before them; None: a new word.
+        :param word: the symbols of the outputs, as of `advance`; all that are left out: unknown.
         :raises ChainError: these cannot have been drawn; the mechanism is left as after `reset()`.
         """
         self.reset(previous)
         try:
+            symbols = iter(word)
             for i, output in enumerate(outputs):
                 for _ in range(self.stride - 1 if i else 0):
                     self.tick()
-                self.advance(output)
+                self.advance(output, next(symbols, None))
         except ChainError:
             self.reset()
             raise
@@ -267,7 +278,7 @@ class OnlineSteps(Mechanism):
         """
         self.reset()
         try:
-            return self._reports(self._word.advance, signals)  # type: ignore[arg-type]
+            return self._reports(self._word.advance, signals)
         finally:
             self.reset()
 
@@ -361,7 +372,8 @@ class OnlineSteps(Mechanism):
         """
         Return the reports, and the signals that they were decoded from, as `privatize_many`.
 
-        With zones, a signal is −1 − i where only a zone was told, the i-th of `privacy.zones`.
+        With zones, a signal is −1 − i where only a zone was told, the i-th of `privacy.zones`. In
+        a block it is the number of states + its place in `core.online.counts.SIGNALS`.
 
         :raises ConfigurationError: no signals are drawn: another policy.
         """
@@ -488,19 +500,22 @@ class OnlineSteps(Mechanism):
         found[self._index[output]] = aimed
         return found
 
-    def exact_current_distribution(self, symbol: str | None) -> dict[Any, Fraction]:
+    def exact_current_distribution(self, symbol: str | None,
+                                   last: bool = False) -> dict[Any, Fraction]:
         """
         Return how the next output is drawn for this symbol, after the outputs so far, exactly.
 
         With 'adaptive', outputs are signals, each named by the state that founded its cell; with
-        zones, as of `advance`: where none would be drawn, `Told` is certain.
+        zones, as of `advance`: where none would be drawn, `Told` is certain. In a block of symbols
+        `WAITING` is certain, and with the last one there are `Count`s.
 
+        :param last: whether the word ends with this symbol, and so does the block.
         :return: the probability of each state that may be drawn; in the order of `successors`, or
             of cells.
         :raises UnknownSymbolError: `symbol` is no state.
         """
         if isinstance(self._word, AdaptiveWord):
-            return self._word.exact_distribution(symbol)
+            return self._word.exact_distribution(symbol, last)
         return self.exact_distribution(symbol, self.previous)
 
     def current_distribution(self, symbol: str | None) -> dict[Any, float]:
@@ -512,10 +527,11 @@ class OnlineSteps(Mechanism):
         """
         Return the probability of the next output for each s_t, as `likelihood`.
 
-        With zones, that of it and the zone: 0 for states outside.
+        With zones, that of it and the zone: 0 for states outside. In a block, that where all its
+        symbols so far are the same.
         """
         if isinstance(self._word, AdaptiveWord):
-            return self._word.likelihood(output)  # type: ignore[arg-type]  # `ZonedWord` takes all
+            return self._word.likelihood(output)
         return self.likelihood(str(output), self.previous)
 
     def _require_rows(self, instead: str) -> None:

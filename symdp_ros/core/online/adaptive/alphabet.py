@@ -31,6 +31,7 @@ class AlphabetTables(AdaptiveTables):
         self.zones = self.zone_of = self.radius = None
         self.width, self.responses = responses({*range(1, min(n, CELLS) + 1), self.most}, privacy)
         self.shares = shares_of(self.responses, self.most)
+        self.blocks = {}
         self.moves = AlphabetMoves(chain.models(trust), n)  # type: ignore[assignment]
         self.X, self.routes = _Matches(), _Routes(n)  # type: ignore[assignment]
         #: as if each state had the same row of edges
@@ -83,7 +84,7 @@ class AlphabetMoves:
         self._other, self._stay = models.weights.astype(np.float64).T[:, :, None, None]
 
     def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
-                summed: Floats, room: Room) -> None:
+                summed: Floats, room: Room, together: bool = False) -> None:
         """As `Moves.forward`."""
         chances = belief if likelihood is None else belief * likelihood
         factor = 1.0 / total(chances)

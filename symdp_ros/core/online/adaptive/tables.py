@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What the policy adaptive knows before the first symbol, shared by all words."""
+from functools import cached_property
 from itertools import pairwise
 from math import exp
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from symdp_ros.core.loops import loops
 from symdp_ros.core.neighbours import Neighbours
 from symdp_ros.core.online import planned, targets
 from symdp_ros.core.online.adaptive.moves import Moves
+from symdp_ros.core.online.counts import after, CountResponse, response_of
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import SparseTargets
@@ -21,8 +23,11 @@ from symdp_ros.core.privacy import Privacy
 DISCOUNT = 0.9
 CELLS = 12          # up to which every number of cells is tried; after them only the largest
 MOST_CELLS = 1024
+LONGEST = 6         # symbols of a block
+BLOCKS = tuple((length, more) for more in (1, 2) for length in (2, 3, 4, 6))  # L and m that are tried
 FEW_REPORTS = 10    # for one signal: more lie beyond what X looks ahead (1/(1 − γ) reports)
 
+_MOST_OF_BLOCKS = 5  # ε/k: above it, a signal about one symbol tells nearly all
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
 _UNIT = 2.0**-40    # of X: what is equal on paper is equal
 
@@ -155,6 +160,15 @@ def shares_of(responses: dict[int, Response], most: int) -> Shares:
     return shares
 
 
+class BlockLaws(NamedTuple):
+    """Of all kinds of blocks, one after another."""
+
+    sizes: Ints   # L and m: (kinds, 2)
+    places: Ints  # where in `laws` and `thens` each has its own: (kinds, 2)
+    laws: Floats  # the chance of what is drawn by what was counted, and Σ_z P log P
+    thens: Ints   # `counts.after` of each number of symbols
+
+
 class AdaptiveTables:
     """
     What is known before the first symbol, shared by all words.
@@ -182,6 +196,16 @@ class AdaptiveTables:
         self.width, self.responses = responses(
             {count for count in counts if count <= self.most}, privacy)
         self.shares = shares_of(self.responses, self.most)
+        #: (L, m) of each block: its responses, if it is cut short after 1, 2, … L symbols
+        self.blocks: dict[tuple[int, int], list[CountResponse]] = {}
+        if privacy.zones is None and n <= targets.DENSE_STATES and (
+                privacy.epsilon_per_symbol <= _MOST_OF_BLOCKS):
+            for length, more in BLOCKS:
+                some = [response_of(symbols, more + 1, privacy)
+                        for symbols in range(1, length + 1)]
+                there = [each for each in some if each is not None]
+                if len(there) == length:
+                    self.blocks[length, more] = there
         self.moves = Moves(chain.single.models(trust))
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
         first, symbols = np.arange(n + 1, dtype=np.int64) * n, np.empty(0, np.int32)
@@ -235,6 +259,23 @@ class AdaptiveTables:
                                self.shares.other.base, at_once, founders, sizes, codes, states,
                                words, self.successors.shape[1], self.most)
         return sizes, founders[:longest], codes
+
+    @cached_property
+    def laws(self) -> BlockLaws:
+        """Return what the compiled choice of a block needs of `blocks`."""
+        sizes, places, laws, thens = [], [], list[Floats](), list[Ints]()
+        for (length, more), responses in self.blocks.items():
+            sizes.append((length, more))
+            places.append((sum(map(len, laws)), sum(map(len, thens))))
+            laws += [responses[-1].chances.ravel(), responses[-1].told]
+            thens += [after(number, more + 1).ravel() for number in range(length)]
+        return BlockLaws(np.array(sizes, np.int64), np.array(places, np.int64),
+                         np.concatenate(laws), np.concatenate(thens))
+
+    def longest(self, delay: int | None) -> int:
+        """Return how many symbols a block can have: 1 where there are none."""
+        most = LONGEST if delay is None else min(LONGEST, delay + 1)
+        return max((length for length, _ in self.blocks if length <= most), default=1)
 
     def reports_at_once(self, delay: int | None) -> bool:
         """Return whether cells are chosen by what is reported at once, too."""
