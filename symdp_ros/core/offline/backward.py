@@ -25,12 +25,12 @@ o_t is drawn with probabilities proportional to
 
     A_t(s') = Σ_m α_t(m)·P_m(s'|o_{t−1})·b_t(s')·U_t(s', m),   s' ∈ C(o_{t−1}).           (3)
 
-No model is drawn. O(n·|E|·M) time, of the moves into A_t alone. (On
-`Chain.complete` it is O(n·N·M): P_m(s'|s) is one number for s' = s, and another one for all
-others, whose b_t·U_t are added up from those before s and those after s: N − 2 additions, no
-difference. Products come after the sum, which makes no factor more.) Where all rows b_t·U_t take more
-than `LoopSizes.stored_bytes`, every √n-th is kept, and those between are computed a second time,
-in the same order of additions, so that not a bit differs.
+No model is drawn. O(n·|E|·M) time, of the moves into A_t alone. (On `Chain.complete` it is
+O(n·N·M): P_m(s'|s) is one number for s' = s, and another one for all others, whose b_t·U_t are
+added up from those before s and those after s: N − 2 additions, no difference. Products come after
+the sum, which makes no factor more.) Where all rows b_t·U_t take more than
+`LoopSizes.stored_bytes`, every √n-th is kept, and those between are computed a second time, in the
+same order of additions, so that not a bit differs.
 
 **Rounding.** V, U, α and A are computed in float64, u = 2⁻⁵³, and o_t is drawn from the computed
 Â exactly, in as many random bits as it takes: P̂[o|w] = Π_t Â_t(o_t) / Σ_{s'} Â_t(s'). Whatever

@@ -23,8 +23,8 @@ from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.online.targets import Targets
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (check_delay, check_reports, check_zones, DEFAULT_POLICY,
-                                     DEFAULT_TRUST, POLICIES)
+from symdp_ros.core.registry import (check_delay, check_learn, check_reports, check_zones,
+                                     DEFAULT_LEARN, DEFAULT_POLICY, DEFAULT_TRUST, POLICIES)
 from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError, ConfigurationError
@@ -77,7 +77,7 @@ class OnlineSteps(Mechanism):
 
     def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = DEFAULT_POLICY,
                  trust: float = DEFAULT_TRUST, delay: int | None = 0, reports: int = 1,
-                 random: RandomBits | None = None):
+                 learn: str = DEFAULT_LEARN, random: RandomBits | None = None):
         if policy not in POLICIES:
             raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, '
                                      f'not {policy!r}', setting='policy')
@@ -85,6 +85,7 @@ class OnlineSteps(Mechanism):
         check_base('chain', trust)
         check_delay(policy, delay)
         check_reports(policy, reports)
+        check_learn(policy, learn)
         check_zones(policy, 'policy', privacy.zones)
         if privacy.zones is not None and not chain.stores_edges:
             raise ConfigurationError('with zones, a chain made by Chain.complete cannot be used: '
@@ -94,12 +95,13 @@ class OnlineSteps(Mechanism):
                                      'map that limits moves: this one lets all follow all',
                                      setting='reports')
         self._policy, self._trust, self._delay = policy, float(trust), delay
+        self._learn = learn
         self._per_symbol = reports
         self._random = random
         self._batch: OnlineBatch | None = None
         self._width, self._responses = responses(chain.out_degrees().tolist(), privacy)
-        self._tables = _tables_of(chain, privacy, self._trust, reports) if (
-            policy == 'adaptive') else None
+        self._tables = _tables_of(
+            chain, privacy, self._trust, reports, learn == 'own') if policy == 'adaptive' else None
         self._targets = None if policy == 'adaptive' else _TARGETS[policy](
             chain, privacy, self._trust, self.weights())
         self._begin_word()
@@ -136,6 +138,11 @@ class OnlineSteps(Mechanism):
     def trust(self) -> float:
         """Return the weight of P among the models of how the robot moves."""
         return self._trust
+
+    @property
+    def learn(self) -> str:
+        """Return whose moves are learnt from signals: 'own', of each word, or 'none'."""
+        return self._learn
 
     @property
     def delay(self) -> int | None:

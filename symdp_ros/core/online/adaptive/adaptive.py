@@ -91,6 +91,7 @@ from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 
 _STATE = struct.Struct('<QI')             # ticks so far, position of the last report
+_LEARNT = struct.Struct('<?QI')           # whether there are counts; the first tick, and its report
 _MOST_TICKS = 2**62                       # that a state can have
 _MOST_BYTES = 2**32                       # of f in the window of a delay, or in one segment
 _MOST_MODELS = 8                          # as if there were so many
@@ -279,7 +280,11 @@ class AdaptiveWord:
     def state(self) -> bytes:
         """Return all that the next draws and reports depend on: for `restore`."""
         word = self._word
-        return b''.join((_STATE.pack(word.count, int(word.previous[0])),
+        counts, before = word.learnt()
+        learnt = () if not self.tables.learns else (
+            _LEARNT.pack(counts is not None, word.kept_since, before),
+            b'' if counts is None else counts.astype('<f8').tobytes())
+        return b''.join((_STATE.pack(word.count, int(word.previous[0])), *learnt,
                          word.oldest()[:, :, 0].T.astype('<f8').tobytes(),
                          *[array.astype('<u4').tobytes() for array in self._signals()]))
 
@@ -328,27 +333,46 @@ class AdaptiveWord:
         """
         count, previous = _STATE.unpack_from(state)
         models, n, word = self.tables.moves.models, self.tables.states, self._word
-        begin = np.frombuffer(state, '<f8', n * models, _STATE.size).reshape(n, models)
-        signals = np.frombuffer(state, '<u4', offset=_STATE.size + begin.nbytes).tolist()
-        since, planned_at = word.since_of(count), word.planned_by_rule(count)
+        size, counts, since = _STATE.size, None, word.since_of(count)
+        # Without a delay cells depend on the last report: those since then are made again.
+        again, before = self.tables.learns and self.delay == 0, previous
+        if self.tables.learns:
+            has_learnt, since, before = _LEARNT.unpack_from(state, size)
+            size += _LEARNT.size
+            if has_learnt:
+                counts = np.frombuffer(state, '<f8', len(self.tables.models.targets), size)
+                size, models = size + counts.nbytes, models + 1
+                if not ((counts >= 0) & (counts < _MOST_TICKS)).all():
+                    raise ValueError
+            if not 0 <= since <= count or since % self.tables.row:
+                raise ValueError
+        begin = np.frombuffer(state, '<f8', n * models, size).reshape(n, models)
+        signals = np.frombuffer(state, '<u4', offset=size + begin.nbytes).tolist()
+        planned_at = word.planned_by_rule(count)
         if word.longest > 1:
             ticks, age, *signals = signals
             planned_at = None if age == NO_PLAN else count - age * self._report
             if not since - word.before <= count - ticks <= since:
                 raise ValueError
             since = count - ticks
-        if (len(signals) != self._integers(count, since) or previous >= n
+        if (len(signals) != self._integers(count, since) or max(previous, before) >= n
                 or count >= _MOST_TICKS or count % self._report or since < 0
                 or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6):
             raise ValueError
-        word.stand(np.array(begin.T[:, :, None], order='C'), since, previous)
-        self._go_over(count, signals)
+        word.stand(np.array(begin.T[:, :, None], order='C'), since, before if again else previous,
+                   counts)
+        if word.own is not None:
+            word.own.previous = before
+        self._go_over(count, signals, again)
+        word.posterior = None
+        if again and word.previous[0] != previous:
+            raise ValueError
         word.plan_again(planned_at)
         self._have(word.cells)
         if word.longest > 1 and self.state != state:
             raise ValueError
 
-    def _go_over(self, count: int, signals: list[int]) -> None:
+    def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
         """Take in signals up to some tick."""
         word = self._word
         self._have(word.cells)
@@ -357,12 +381,12 @@ class AdaptiveWord:
             if number and word.block is not None:
                 if number != INSIDE and not word.block.can_draw(number, word.passed + 1):
                     raise ValueError
-                word.count_in(0 if number == INSIDE else number, reports=False)
+                word.count_in(0 if number == INSIDE else number, reports=reports)
                 self._have(word.cells)
                 continue
             if not 0 <= number <= self._size:
                 raise ValueError
-            self._take(number, reports=False)
+            self._take(number, reports=reports)
 
     def exact_distribution(self, symbol: str | None, last: bool = False) -> dict[Any, Fraction]:
         """

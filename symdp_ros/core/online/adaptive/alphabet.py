@@ -25,8 +25,10 @@ from symdp_ros.core.privacy import Privacy
 class AlphabetTables(AdaptiveTables):
     """As `AdaptiveTables`, for a chain that stores no edges."""
 
-    def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int):
+    def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int,
+                 learns: bool):
         n = self.states = len(chain)
+        self.learns = False  # it would take a number for each move
         self.most = min(n, MOST_CELLS)
         self.zones = self.zone_of = self.radius = None
         self.width, self.responses = responses({*range(1, min(n, CELLS) + 1), self.most}, privacy)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits
+from symdp_ros.core.online.adaptive.own_moves import EVERY
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.words import Words
 from symdp_ros.core.online.counts import after, NUMBERS, vectors
@@ -80,8 +81,9 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
     order = order[lengths[order] > 0]
     while len(order):
         most = max(1, _NUMBERS // (tables.moves.models * tables.states))
-        if tables.longest(delay) > 1:
-            most = 1  # each has blocks of its own
+        if tables.longest(delay) > 1 or tables.learns and (
+                sizes[order[0]] * tables.report > EVERY):
+            most = 1  # each has blocks, and moves, of its own
         if delay is None:
             most = min(most, max(1, int(_BYTES // (2 * tables.states * sizes[order[0]]))))
         some, order = np.split(order, [min(most, _MOST)])
@@ -205,6 +207,11 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
         shape (words, symbols).
     :raises ChainError: that cannot have been drawn.
     """
+    if tables.learns and len(signals) > 1:  # each has moves of its own
+        for each in zip(*(likelihoods(tables, delay, initial, word[None]) for word in signals),
+                        strict=True):
+            yield np.concatenate(each, axis=1)
+        return
     words, shares, zone_of = Words(tables, delay, len(signals)), tables.shares, tables.zone_of
     words.begin(initial)
     for number, column in enumerate(signals.T, 1):

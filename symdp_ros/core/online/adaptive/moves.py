@@ -61,6 +61,21 @@ class Moves:
             self._from.append(_neighbours(targets, sources, self.states, None, ~stays))
         self.nbytes = sum(table.nbytes for table in (*self._to, *self._from))
 
+    @property
+    def weights(self) -> Floats:
+        """Return P_m of each edge: float64, shape (models, edges)."""
+        return self._models.weights.astype(np.float64)
+
+    @property
+    def ends(self) -> tuple[Ints, ShortInts]:
+        """Return whence each edge leads, and where to."""
+        offsets = self._models.offsets
+        return np.repeat(np.arange(self.states), np.diff(offsets)), self._models.targets
+
+    def switched(self, joint: Floats) -> Floats:
+        """Return what f becomes by the switch alone."""
+        return self._models.switched(joint)
+
     @cached_property
     def by_state(self) -> tuple[Ints, Floats]:
         """

@@ -178,12 +178,14 @@ class AdaptiveTables:
     :param privacy: ε and k.
     :param trust: the weight of P among the models.
     :param reports: ≥ 1, how many there are for each signal.
+    :param learns: whether each word learns how its robot moves (`OwnMoves`).
 
     `radius` and `nbytes` are as those of `core.online.targets`; `responses` has the `Response` for
     each number of cells that can be taken, `width` is that of their draws.
     """
 
-    def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int):
+    def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int,
+                 learns: bool):
         n, degrees = len(chain), chain.out_degrees()
         self.states = n
         self.most = min(n, max(CELLS, min(MOST_CELLS, int(degrees.max()))))
@@ -206,7 +208,8 @@ class AdaptiveTables:
                 there = [each for each in some if each is not None]
                 if len(there) == length:
                     self.blocks[length, more] = there
-        self.moves = Moves(chain.single.models(trust))
+        self.models, self.learns = chain.single.models(trust), learns
+        self.moves = Moves(self.models)
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
         first, symbols = np.arange(n + 1, dtype=np.int64) * n, np.empty(0, np.int32)
         if sparse is not None:
