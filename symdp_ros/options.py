@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any
 
-from symdp_ros.core.registry import AUTO, BASES, check_gone, DEFAULT_TRUST, POLICIES, SELECTIONS
+from symdp_ros.core.registry import (AUTO, BASES, check_gone, DEFAULT_LEARN, DEFAULT_TRUST, LEARNT,
+                                     POLICIES, SELECTIONS)
 from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.words import rules as sampling_rules
 
@@ -142,8 +143,7 @@ POLICY = Option('policy', str, AUTO,
                 'how a private symbol is chosen. paper: as published, Algorithm 4; guided: where '
                 'the true region is not one move away, toward it; adaptive: signals are drawn, '
                 'and the route that all so far make likely is published; auto: adaptive, or '
-                'guided on very large maps and where everything can follow everything. All keep '
-                'the same ε',
+                'guided on very large maps. All keep the same ε',
                 choices=(*POLICIES, AUTO))
 TRUST = Option('trust', float, DEFAULT_TRUST,
                "for policy: adaptive and base: chain, the weight of the map's probabilities of "
@@ -153,6 +153,10 @@ DELAY = Option('delay', float, 0.0,
                'how much later a private region leaves, with policy: adaptive: it is then chosen '
                'by what comes until then, too, and errs less. In seconds with sampling: period, '
                'else in symbols', least=0, most=1e9)
+LEARN = Option('learn', str, DEFAULT_LEARN,
+               'own: with policy: adaptive, learn how the robot moves from its own private '
+               'signals, which costs no ε; it helps robots with habits that the map does not '
+               'name; none: do not. Lists of symbols learn nothing', choices=LEARNT)
 BASE = Option('base', str, AUTO,
               'for mechanism: exponential, which routes are preferred. chain: those that public '
               'models of how robots move make likely, and the probabilities of the map, if any; '
@@ -165,8 +169,8 @@ MECHANISM = Option('mechanism', str, AUTO,
                    'route) alone',
                    choices=(*SELECTIONS, AUTO))
 #: What draws: live, and of logs. They are the fields of `core.mechanism_settings`.
-LIVE_MECHANISM = (POLICY, TRUST, DELAY)
-LOG_MECHANISM = (MECHANISM, BASE, TRUST, POLICY)
+LIVE_MECHANISM = (POLICY, TRUST, DELAY, LEARN)
+LOG_MECHANISM = (MECHANISM, BASE, TRUST, POLICY, LEARN)
 
 # From messages and logs to symbols
 
@@ -566,10 +570,6 @@ LEARN_UNIT = Option('unit', str, 'symbols',
 CLIP = Option('clip', int, 300,
               'with --unit log: of a log, at most so many transitions count; about as many as a '
               'log has', least=1, most=10**9, unit='transitions')
-RELEASED = Option('released', str, '',
-                  'learn from the private routes in this directory, and from no log: they are '
-                  'public, so it costs nothing. Give the map and all settings as they were for '
-                  'the releases', unit='dir')
 LEARNED_CHAIN = MADE_CHAIN = Option('output', str, None, 'the chain file to make', unit='file')
 REGIONS = Option('regions', str, '',
                  'compare the polygons of this file (YAML) with the map, too', unit='file')

@@ -212,6 +212,10 @@ def robots(chain: Chain, trust: float) -> dict[str, Chain]:
     """
     models = chain.models(trust)
     own = MAP if chain.names_probabilities else UNIFORM
+    if not chain.stores_edges:
+        return {name: chain if name == own else Chain.complete(
+            chain.states, chain.initial_state, min(1.0, float(stays)))
+            for name, (_, stays) in zip(models.names, models.weights, strict=True)}
     return {name: chain if name == own or len(models) == 1 else walking_by(chain, weights)
             for name, weights in zip(models.names, models.weights.astype(np.float64),
                                      strict=True)}

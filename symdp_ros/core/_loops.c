@@ -18,6 +18,7 @@ typedef Py_ssize_t Size;
 #define LEAST 1e-9   /* as `cells._LEAST` */
 #define TIE 1e-12
 #define INFORMATION 0.1
+#define BETTER 1e-9  /* as `blocks._TIE` */
 
 /* ---- Arrays ---- */
 
@@ -248,16 +249,21 @@ static double pairwise(const double *a, Size n) {
 
 INLINE void
 predict_all(const Edges *edges, const double *joint, const double *belief,
-            const double *likelihood, double *after, double *sum, double keep,
+            const double *likelihood, double *after, double *sum, double keep, int together,
             const double *switches, Size own, const double *stay, const double *leave, Size models,
             Size states, Size words, double *room) {
     double *chances = room, *factor = chances + states * words, *mixed = factor + states * words;
     double *moving = mixed + states * words, *column = moving + states * words;
+    double *sums = column + states;
     for (Size i = 0; i < states * words; i++)
         chances[i] = likelihood ? belief[i] * likelihood[i] : belief[i];
     for (Size w = 0; w < words; w++) {
         for (Size s = 0; s < states; s++) column[s] = chances[s * words + w];
-        double inverse = 1.0 / pairwise(column, states);
+        sums[w] = pairwise(column, states);
+    }
+    double all = pairwise(sums, words);
+    for (Size w = 0; w < words; w++) {
+        double inverse = 1.0 / (together ? all : sums[w]);
         for (Size s = 0; s < states; s++) {
             Size i = s * words + w;
             chances[i] = chances[i] * inverse;
@@ -294,19 +300,19 @@ predict_all(const Edges *edges, const double *joint, const double *belief,
 
 static WIDE void
 predict_words(const Edges *edges, const double *joint, const double *belief,
-              const double *likelihood, double *after, double *sum, double keep,
+              const double *likelihood, double *after, double *sum, double keep, int together,
               const double *switches, Size own, const double *stay, const double *leave,
               Size models, Size states, Size words, double *room) {
     if (words == 1)
-        predict_all(edges, joint, belief, likelihood, after, sum, keep, switches, own, stay, leave,
-                    models, states, 1, room);
+        predict_all(edges, joint, belief, likelihood, after, sum, keep, together, switches, own,
+                    stay, leave, models, states, 1, room);
     else
-        predict_all(edges, joint, belief, likelihood, after, sum, keep, switches, own, stay, leave,
-                    models, states, words, room);
+        predict_all(edges, joint, belief, likelihood, after, sum, keep, together, switches, own,
+                    stay, leave, models, states, words, room);
 }
 
-/* predict(edges, joint, belief, likelihood or None, after, sum, keep, switch or None, own, stay,
-   leave, models, states, words, room): `Moves.forward`, and Σ_m of it into `sum` (it may be
+/* predict(edges, joint, belief, likelihood or None, after, sum, keep, together, switch or None,
+   own, stay, leave, models, states, words, room): `Moves.forward`, and Σ_m of it into `sum` (it may be
    `belief`).
    `edges` lead to each state, with weights of the first `own` models. */
 static PyObject *predict(PyObject *module, PyObject *args) {
@@ -316,10 +322,11 @@ static PyObject *predict(PyObject *module, PyObject *args) {
     PyObject *found = NULL;
     Edges *edges;
     double keep;
+    int together;
     Size own, models, states, words;
-    if (!PyArg_ParseTuple(args, "O!OOOOOdOnOOnnnO", &EdgesType, &edges, &joint_, &belief_,
-                          &likelihood_, &after_, &sum_, &keep, &switch_, &own, &stay_, &leave_,
-                          &models, &states, &words, &room_)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!OOOOOdpOnOOnnnO", &EdgesType, &edges, &joint_, &belief_,
+                          &likelihood_, &after_, &sum_, &keep, &together, &switch_, &own, &stay_,
+                          &leave_, &models, &states, &words, &room_)) return NULL;
     if (!are_of(edges, states, states, own) || own > models) return NULL;
     Size each = states * words;
     TAKE(double, joint, joint_, 'd', models * each, 0);
@@ -330,10 +337,10 @@ static PyObject *predict(PyObject *module, PyObject *args) {
     TAKE_IF(double, switches, switch_, 'd', models, 0);
     TAKE(double, stay, stay_, 'd', models * states, 0);
     TAKE(double, leave, leave_, 'd', models * states, 0);
-    TAKE(double, room, room_, 'd', 4 * each + states, 1);
+    TAKE(double, room, room_, 'd', 4 * each + states + words, 1);
     Py_BEGIN_ALLOW_THREADS
-    predict_words(edges, joint, belief, likelihood, after, sum, keep, switches, own, stay, leave,
-                  models, states, words, room);
+    predict_words(edges, joint, belief, likelihood, after, sum, keep, together, switches, own,
+                  stay, leave, models, states, words, room);
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
 failed:
@@ -412,6 +419,348 @@ static PyObject *backward(PyObject *module, PyObject *args) {
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
 failed:
+    let_go(&all);
+    return found;
+}
+
+/* ---- Blocks ---- */
+
+/* What is known moves to the counts that follow; weighed, where there are weights of these, and
+   summed. */
+static WIDE void turn_all(const double *joint, const uint8_t *codes, const int64_t *then,
+                          const double *weights, double *out, Size models, Size states,
+                          Size before, Size counts, Size cells, double *row) {
+    for (Size i = 0; i < models * states; i++) {
+        const int64_t *to = then + codes[i % states];
+        double *here = weights ? row : out + i * counts;
+        for (Size c = 0; c < counts; c++) here[c] = 0.0;
+        for (Size c = 0; c < before; c++) here[to[c * cells]] = joint[i * before + c];
+        if (!weights) continue;
+        for (Size c = 0; c < counts; c++) here[c] = here[c] * weights[c];
+        out[i] = pairwise(here, counts);
+    }
+}
+
+/* Back, from one number where there are weights; the last state is 0. */
+static WIDE void turn_back(const double *later, const uint8_t *codes, const int64_t *then,
+                           const double *weights, double *out, Size models, Size states,
+                           Size before, Size counts, Size cells) {
+    for (Size m = 0; m < models; m++) {
+        for (Size s = 0; s < states; s++) {
+            const int64_t *to = then + codes[s];
+            double *here = out + (m * (states + 1) + s) * before;
+            const double *from = later + (m * (states + 1) + s) * (weights ? 1 : counts);
+            for (Size c = 0; c < before; c++)
+                here[c] = weights ? from[0] * weights[to[c * cells]] : from[to[c * cells]];
+        }
+        for (Size c = 0; c < before; c++) out[(m * (states + 1) + states) * before + c] = 0.0;
+    }
+}
+
+/* turn(forward, from, codes, then, weights or None, out, models, states, before, counts, cells):
+   `Turn.forward` and `Turn.backward`. `then` is of shape (before, cells). */
+static PyObject *turn(PyObject *module, PyObject *args) {
+    (void)module;
+    Arrays all = {.count = 0};
+    PyObject *from_, *codes_, *then_, *weights_, *out_, *found = NULL;
+    double *row = NULL;
+    int forward;
+    Size models, states, before, counts, cells;
+    if (!PyArg_ParseTuple(args, "pOOOOOnnnnn", &forward, &from_, &codes_, &then_, &weights_, &out_,
+                          &models, &states, &before, &counts, &cells)) return NULL;
+    Size after = weights_ == Py_None ? counts : 1, height = forward ? states : states + 1;
+    TAKE(double, from, from_, 'd', models * height * (forward ? before : after), 0);
+    TAKE(uint8_t, codes, codes_, 'B', states, 0);
+    TAKE(int64_t, then, then_, 'q', before * cells, 0);
+    TAKE_IF(double, weights, weights_, 'd', counts, 0);
+    TAKE(double, out, out_, 'd', models * height * (forward ? after : before), 1);
+    int fine = 1;
+    for (Size s = 0; s < states; s++) fine &= codes[s] < cells;
+    for (Size i = 0; i < before * cells; i++) fine &= then[i] >= 0 && then[i] < counts;
+    if (!fine) {
+        PyErr_SetString(PyExc_ValueError, "these are no counts of a block");
+        goto failed;
+    }
+    if (!(row = malloc((counts + 1) * sizeof *row))) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    if (forward) turn_all(from, codes, then, weights, out, models, states, before, counts, cells,
+                          row);
+    else turn_back(from, codes, then, weights, out, models, states, before, counts, cells);
+    Py_END_ALLOW_THREADS
+    found = Py_NewRef(Py_None);
+failed:
+    free(row);
+    let_go(&all);
+    return found;
+}
+
+#define SOME 64      /* as `blocks._STATES`: that count in the choice of a block */
+#define MOST_MORE 3  /* cells besides the default one */
+#define DIGITS 1e12  /* what is equal to so many digits is equal */
+
+/* What is known of a robot from some states on: how likely, and how they lead to each other. */
+typedef struct {
+    Size count;
+    int64_t states[SOME];
+    double f[SOME], P[SOME * SOME];
+    int64_t begins[SOME + 1];  /* of the states that each leads to */
+    uint8_t heads[SOME * SOME];
+    double weights[SOME * SOME];
+} Local;
+
+/* Find the most probable states; the first of equals. */
+static void some_states(Local *local, const double *belief, Size states) {
+    Size count = 0;
+    for (Size s = 0; s < states; s++) {
+        if (count == SOME && !(belief[s] > belief[local->states[count - 1]])) continue;
+        Size at = count < SOME ? count++ : SOME - 1;
+        for (; at && belief[s] > belief[local->states[at - 1]]; at--)
+            local->states[at] = local->states[at - 1];
+        local->states[at] = s;
+    }
+    for (Size i = 1; i < count; i++)  /* ascending */
+        for (Size at = i; at && local->states[at - 1] > local->states[at]; at--) {
+            int64_t state = local->states[at];
+            local->states[at] = local->states[at - 1], local->states[at - 1] = state;
+        }
+    local->count = count;
+}
+
+static void multiply(const double *a, const double *b, double *out, Size count) {
+    for (Size i = 0; i < count; i++) {
+        for (Size j = 0; j < count; j++) out[i * count + j] = 0.0;
+        for (Size k = 0; k < count; k++) {
+            double by = a[i * count + k];
+            if (by > 0) for (Size j = 0; j < count; j++) out[i * count + j] += by * b[k * count + j];
+        }
+    }
+}
+
+/* Find how they lead to each other in so many ticks. `place` has room for all states. */
+static void some_moves(Local *local, const double *joint, const double *belief,
+                       const double *prior, const int64_t *successors, const double *chances,
+                       Size models, Size states, Size most, Size ticks, int64_t *place,
+                       double *room) {
+    Size count = local->count;
+    for (Size s = 0; s < states; s++) place[s] = -1;
+    for (Size i = 0; i < count; i++) place[local->states[i]] = i;
+    memset(local->P, 0, sizeof local->P);
+    for (Size i = 0; i < count; i++) {
+        Size s = local->states[i];
+        local->f[i] = belief[s];
+        for (Size j = 0; j < most; j++) {
+            int64_t there = successors[s * most + j];
+            if (there >= states || place[there] < 0) continue;
+            double chance = 0.0;
+            for (Size m = 0; m < models; m++) {
+                double likely = belief[s] > 0 ? joint[m * states + s] / belief[s] : prior[m];
+                chance += likely * chances[(m * states + s) * most + j];
+            }
+            local->P[i * count + place[there]] += chance;
+        }
+    }
+    if (ticks > 1) {
+        double *once = room, *next = room + SOME * SOME;
+        memcpy(once, local->P, sizeof local->P);
+        for (Size tick = 1; tick < ticks; tick++) {
+            multiply(local->P, once, next, count);
+            memcpy(local->P, next, sizeof local->P);
+        }
+    }
+    Size edges = 0;
+    for (Size i = 0; i < count; i++) {
+        local->begins[i] = edges;
+        for (Size j = 0; j < count; j++)
+            if (local->P[i * count + j] > 0) {
+                local->heads[edges] = (uint8_t)j;
+                local->weights[edges++] = local->P[i * count + j];
+            }
+    }
+    local->begins[count] = edges;
+}
+
+/* Values (states, columns) one symbol later, or before. */
+static void lead(const Local *local, const double *values, double *out, Size columns, int back) {
+    for (Size i = 0; i < local->count * columns; i++) out[i] = 0.0;
+    for (Size i = 0; i < local->count; i++)
+        for (int64_t e = local->begins[i]; e < local->begins[i + 1]; e++) {
+            Size from = back ? local->heads[e] : i, to = back ? i : local->heads[e];
+            for (Size c = 0; c < columns; c++)
+                out[to * columns + c] += local->weights[e] * values[from * columns + c];
+        }
+}
+
+/* The cells of a block of some length at each of its symbols. `founders` are places in `local`. */
+static void some_cells(const Local *local, const float *X, Size states, Size length, Size more,
+                       int64_t *founders, uint8_t *codes, double *one, double *other) {
+    Size count = local->count, cells = more + 1;
+    memcpy(one, local->f, count * sizeof *one);
+    for (Size i = 1; i < length; i++) {
+        lead(local, one, other, 1, 0);
+        double *swap = one;
+        one = other, other = swap;
+    }
+    for (Size i = 0; i < cells; i++) {
+        Size best = -1;
+        for (Size s = 0; s < count; s++) {
+            int taken = 0;
+            for (Size j = 0; j < i; j++) taken |= founders[j] == s;
+            if (!taken && (best < 0 || rint(one[s] * DIGITS) > rint(one[best] * DIGITS))) best = s;
+        }
+        founders[i] = best;
+    }
+    uint8_t *last = codes + (length - 1) * count;
+    for (Size s = 0; s < count; s++) {
+        Size best = 1;
+        for (Size i = 2; i < cells; i++)
+            if (X[local->states[founders[i]] * states + local->states[s]]
+                > X[local->states[founders[best]] * states + local->states[s]]) best = i;
+        last[s] = s == founders[0] ? 0 : (uint8_t)best;
+        for (Size c = 0; c < cells; c++) one[s * cells + c] = c == last[s];
+    }
+    for (Size number = length - 2; number >= 0; number--) {
+        lead(local, one, other, cells, 1);
+        double *swap = one;
+        one = other, other = swap;
+        for (Size s = 0; s < count; s++) {
+            Size best = 0;
+            for (Size c = 1; c < cells; c++)
+                if (rint(one[s * cells + c] * DIGITS) > rint(one[s * cells + best] * DIGITS))
+                    best = c;
+            codes[number * count + s] = (uint8_t)best;
+        }
+    }
+}
+
+static Size number_of_vectors(Size length, Size more) {
+    Size found = 1;
+    for (Size i = 1; i <= more; i++) found = found * (length + i) / i;
+    return found;
+}
+
+/* H(z) − H(z|c) of a block. `then`: `counts.after` of each number of symbols; `law`: the chances
+   (drawn, counted), and Σ_z P log P by what was counted. */
+static double told_of(const Local *local, const uint8_t *codes, Size length, Size more,
+                      const int64_t *then, const double *law, double *one, double *other) {
+    Size count = local->count, cells = more + 1, before = 1;
+    memcpy(one, local->f, count * sizeof *one);
+    for (Size number = 0; number < length; number++) {
+        Size after = number_of_vectors(number + 1, more);
+        if (number) {
+            lead(local, one, other, before, 0);
+            double *swap = one;
+            one = other, other = swap;
+        }
+        for (Size i = 0; i < count * after; i++) other[i] = 0.0;
+        for (Size s = 0; s < count; s++)
+            for (Size c = 0; c < before; c++)
+                other[s * after + then[c * cells + codes[number * count + s]]] = one[s * before + c];
+        double *swap = one;
+        one = other, other = swap;
+        then += before * cells, before = after;
+    }
+    double all = 0.0, *counted = other, value = 0.0;
+    for (Size c = 0; c < before; c++) {
+        double sum = 0.0;
+        for (Size s = 0; s < count; s++) sum += one[s * before + c];
+        counted[c] = sum;
+        all += sum;
+    }
+    for (Size z = 0; z < before; z++) {
+        double drawn = 0.0;
+        for (Size c = 0; c < before; c++) drawn += law[z * before + c] * (counted[c] / all);
+        value -= drawn > 0 ? drawn * log(drawn) : 0.0;
+    }
+    for (Size c = 0; c < before; c++) value += law[before * before + c] * (counted[c] / all);
+    return value;
+}
+
+/* block(joint, belief, prior, successors, chances, X, sizes, places, laws, thens, least, longest,
+   founders, models, states, most, ticks): which block tells more for each symbol than `least`, and
+   most: its number in `sizes` (L, m); −1: none. Its founders are put into `founders`. `places`:
+   where in `laws` and `thens` each has its own, as of `told_of`. */
+static PyObject *block(PyObject *module, PyObject *args) {
+    (void)module;
+    Arrays all = {.count = 0};
+    PyObject *joint_, *belief_, *prior_, *successors_, *chances_, *X_, *sizes_, *places_, *laws_;
+    PyObject *thens_, *founders_, *found = NULL;
+    double least, *room = NULL;
+    int64_t *place = NULL;
+    Local *local = NULL;
+    Size longest, models, states, most, ticks, tried, law_size, then_size;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOOdnOnnnnnnn", &joint_, &belief_, &prior_, &successors_,
+                          &chances_, &X_, &sizes_, &places_, &laws_, &thens_, &least, &longest,
+                          &founders_, &models, &states, &most, &ticks, &tried, &law_size,
+                          &then_size)) return NULL;
+    TAKE(double, joint, joint_, 'd', models * states, 0);
+    TAKE(double, belief, belief_, 'd', states, 0);
+    TAKE(double, prior, prior_, 'd', models, 0);
+    TAKE(int64_t, successors, successors_, 'q', states * most, 0);
+    TAKE(double, chances, chances_, 'd', models * states * most, 0);
+    TAKE(float, X, X_, 'f', states * states, 0);
+    TAKE(int64_t, sizes, sizes_, 'q', 2 * tried, 0);
+    TAKE(int64_t, places, places_, 'q', 2 * tried, 0);
+    TAKE(double, laws, laws_, 'd', law_size, 0);
+    TAKE(int64_t, thens, thens_, 'q', then_size, 0);
+    TAKE(int64_t, founders, founders_, 'q', MOST_MORE + 1, 1);
+    Size widest = 1;
+    for (Size i = 0; i < tried; i++) {
+        Size length = sizes[2 * i], more = sizes[2 * i + 1], entries = 0;
+        int fine = length >= 1 && length <= 16 && more >= 1 && more <= MOST_MORE;
+        for (Size j = 0; fine && j < length; j++) entries += number_of_vectors(j, more) * (more + 1);
+        Size counts = fine ? number_of_vectors(length, more) : 0;
+        fine = fine && places[2 * i] >= 0 && places[2 * i] + counts * (counts + 1) <= law_size
+               && places[2 * i + 1] >= 0 && places[2 * i + 1] + entries <= then_size;
+        const int64_t *then = thens + places[2 * i + 1];
+        for (Size j = 0; fine && j < length; j++)
+            for (Size e = number_of_vectors(j, more) * (more + 1); e > 0; e--, then++)
+                fine = fine && *then >= 0 && *then < number_of_vectors(j + 1, more);
+        if (!fine) {
+            PyErr_SetString(PyExc_ValueError, "these are no counts of a block");
+            goto failed;
+        }
+        if (counts > widest) widest = counts;
+    }
+    for (Size e = 0; e < states * most; e++)
+        if (successors[e] < 0) {
+            PyErr_SetString(PyExc_ValueError, "these are no successors");
+            goto failed;
+        }
+    if (widest < SOME) widest = SOME;
+    local = malloc(sizeof *local);
+    place = malloc(states * sizeof *place);
+    room = malloc(2 * SOME * widest * sizeof *room);
+    if (!local || !place || !room) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    Size best = -1;
+    Py_BEGIN_ALLOW_THREADS
+    some_states(local, belief, states);
+    some_moves(local, joint, belief, prior, successors, chances, models, states, most, ticks,
+               place, room);
+    double *one = room, *other = room + SOME * widest;
+    for (Size i = 0; i < tried; i++) {
+        Size length = sizes[2 * i], more = sizes[2 * i + 1];
+        int64_t some[MOST_MORE + 1];
+        uint8_t codes[16 * SOME];
+        if (length > longest || more >= local->count) continue;
+        some_cells(local, X, states, length, more, some, codes, one, other);
+        double value = told_of(local, codes, length, more, thens + places[2 * i + 1],
+                               laws + places[2 * i], one, other) / (double)length;
+        if (!(value > least + BETTER)) continue;
+        best = i, least = value;
+        for (Size c = 0; c <= more; c++) founders[c] = local->states[some[c]];
+    }
+    Py_END_ALLOW_THREADS
+    found = PyLong_FromSsize_t(best);
+failed:
+    free(local);
+    free(place);
+    free(room);
     let_go(&all);
     return found;
 }
@@ -852,6 +1201,8 @@ static PyMethodDef functions[] = {
     {"largest", largest, METH_VARARGS, "The largest over neighbours."},
     {"predict", predict, METH_VARARGS, "What is known after a signal, the switch and a move."},
     {"backward", backward, METH_VARARGS, "Chances of later signals, one tick before."},
+    {"turn", turn, METH_VARARGS, "One symbol of a block."},
+    {"block", block, METH_VARARGS, "The block that comes next."},
     {"choose", choose, METH_VARARGS, "The cells of the next signal."},
     {"spread", spread, METH_VARARGS, "A cell for states that have none."},
     {"expected", expected, METH_VARARGS, "Expected matches of each report."},

@@ -9,6 +9,8 @@ from symdp_ros.errors import ConfigurationError
 POLICIES = ('paper', 'guided', 'adaptive')
 DEFAULT_POLICY = 'guided'  # of the library; settings have 'auto'
 DEFAULT_TRUST = 0.8        # the weight of the chain's P (`core.models`)
+LEARNT = ('none', 'own')   # from signals (`core.online.adaptive.own_moves`)
+DEFAULT_LEARN = 'none'
 BASES = ('chain', 'counting')  # of the selection exponential (`core.models`)
 DEFAULT_BASE = 'chain'     # of the library
 #: Of settings, the value that leaves open what is taken (`core.choice`).
@@ -23,7 +25,7 @@ GONE = {'planned': 'the policy adaptive, or guided where adaptive takes too long
 #: module is `core.offline.NAME`, in which `law` makes its `core.law.Law`.
 SELECTIONS: dict[str, tuple[str, ...]] = {
     'exponential': ('base', 'trust'),
-    'causal': ('policy', 'trust'),
+    'causal': ('policy', 'trust', 'learn'),
 }
 #: Policies, and selections that use none, that know zones (`core.zones`).
 IN_ZONES = ('adaptive', 'exponential')
@@ -86,6 +88,20 @@ def check_delay(policy: str, delay: int | None) -> None:
     if delay != 0 and policy not in ('adaptive', AUTO):
         raise ConfigurationError(f'delay is {delay}, which needs the policy adaptive: the policy '
                                  f'is {policy}', setting='delay')
+
+
+def check_learn(policy: str, learn: str) -> None:
+    """
+    Refuse what a policy does not learn.
+
+    :raises ConfigurationError: it is none of `LEARNT`, or not 'none' and the policy not adaptive.
+    """
+    if learn not in LEARNT:
+        raise ConfigurationError(f'learn must be one of {", ".join(LEARNT)}, not {learn!r}',
+                                 setting='learn')
+    if learn != 'none' and policy not in ('adaptive', AUTO):
+        raise ConfigurationError(f'learn is {learn}, which needs the policy adaptive (of logs: '
+                                 f'mechanism causal), not {policy}', setting='learn')
 
 
 def check_reports(policy: str, reports: int) -> None:

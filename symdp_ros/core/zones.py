@@ -39,8 +39,21 @@ class Told(NamedTuple):
     zone: str
 
 
-#: What is drawn for a symbol: the state that founded a cell; with zones, `Told`; None: nothing.
-Signal: TypeAlias = str | Told | None
+class Count(NamedTuple):
+    """
+    Among signals: of a block of symbols (`core.online.counts`), how many are in each cell.
+
+    It comes with the last one of them; with each other one, `WAITING`.
+    """
+
+    counts: tuple[int, ...]
+
+
+WAITING = Count(())
+
+#: What is drawn for a symbol: the state that founded a cell; in a block, `Count`; with zones,
+#: `Told`; None: nothing.
+Signal: TypeAlias = str | Told | Count | None
 
 
 class Zones(Mapping[str, tuple[str, ...]]):

@@ -209,11 +209,12 @@ def test_a_causal_release_is_the_online_mechanisms(policy):
 
 
 def test_on_a_complete_chain_the_beliefs_are_the_likelihood():
-    """P is uniform and o_{t−1} does not matter: each position is on its own."""
-    mechanism = OnlineMechanism(COMPLETE, Privacy(2.0))
-    chances = [mechanism.distribution(symbol, 'x')['z'] for symbol in COMPLETE.states]
+    """Where P is uniform and o_{t−1} does not matter: each position is on its own."""
+    chain = Chain.complete(['x', 'y', 'z'], 'x', 1 / 3)
+    mechanism = OnlineMechanism(chain, Privacy(2.0), trust=1.0)
+    chances = [mechanism.distribution(symbol, 'x')['z'] for symbol in chain.states]
     for beliefs in (filtered(mechanism, 'zz'), smooth(mechanism, list('zz'))):
-        assert beliefs == pytest.approx(np.array([chances, chances]) / sum(chances))
+        assert beliefs == pytest.approx(np.array([chances, chances]) / sum(chances), rel=1e-6)
 
 
 def test_a_large_alphabet_needs_no_table_of_moves():

@@ -14,7 +14,7 @@ import numpy as np
 from online_checks import every_signal
 import pytest
 from refusals import refused
-from strategies import (all_to_all, CHAINS, chains, COMPLETE, feasible_words, flat, FOUR, Given,
+from strategies import (CHAINS, chains, COMPLETE, feasible_words, flat, FOUR, Given,
                         grid, RING, sharp, SPLIT, thorough, words)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
                        Privacy)
@@ -32,10 +32,12 @@ DELAYS = [0, 1, 2, 5, None]
 @pytest.mark.parametrize('delay', [0, 2, None])
 def test_the_first_of_equals_is_reported(delay):
     """Without privacy loss all states of an alphabet are alike at all times."""
-    mechanism = made(all_to_all(4), 0.0, delay=delay)
+    mechanism = made(Chain.complete(['s0', 's1', 's2', 's3'], 's0', 0.25), 0.0, trust=1.0,
+                     delay=delay)
     assert mechanism.privatize(['s3', 's1', 's2', None]) == ['s0'] * 4
-    backward = Chain({s: ['c', 'a', 'b'] for s in 'abc'}, 'a')
-    assert made(backward, 0.0, delay=delay).privatize(['a', 'b', 'b']) == ['c'] * 3
+    third = dict.fromkeys('cab', 1 / 3)
+    backward = Chain(dict.fromkeys('abc', third), 'a')
+    assert made(backward, 0.0, trust=1.0, delay=delay).privatize(['a', 'b', 'b']) == ['c'] * 3
 
 
 @pytest.mark.parametrize('length', [thorough(63), 64, 65, thorough(128), 200])
@@ -88,8 +90,6 @@ def test_steps_whole_words_and_many_words_are_one(data, chain, seed, delay):
         found.append(told[waits:] + rest)
         assert chain.is_feasible(found[-1])
     assert [whole.privatize(word) for word in some] == found
-    if not chain.stores_edges:
-        return
     symbols, ends = flat(chain, some)
     bits = WordBits(len(some))
     reports, signals = many.draw_signals(symbols, ends, bits)
@@ -142,22 +142,23 @@ def test_what_was_published_stays(data, chain, delay):
 
 
 @pytest.mark.parametrize('delay', [0, 1, 3, None])
-def test_an_alphabet_reports_its_signals(delay):
-    mechanism = made(COMPLETE, delay=delay, random=Random(7))
-    guided = OnlineMechanism(COMPLETE, Privacy(2.0), random=Random(7))
-    assert mechanism.tables is None and mechanism.policy == 'adaptive'
-    word = ['y', None, 'z', 'x', 'x']
-    assert mechanism.privatize(word) == guided.privatize(word)
-    assert mechanism.distribution('y', 'x') == guided.distribution('y', 'x')
-    told = [mechanism.step(s) for s in word]
-    shown = [*filter(None, told)]
-    assert mechanism.previous == (shown[-1] if shown else 'x')
-    if shown:
-        expected = guided.likelihood(shown[-1], 'x')
-        assert mechanism.posterior == pytest.approx(expected / expected.sum())
-    assert len(shown + mechanism.finish()) == len(word)
-    assert mechanism.previous == 'x' and mechanism.posterior is None
-    assert mechanism.decode(['z', 'y']) == ['z', 'y']
+@pytest.mark.parametrize('stays', [None, 0.9])
+def test_an_alphabet_infers_its_reports(stays, delay):
+    """From all signals so far, by models that stay; each report is the most probable symbol."""
+    chain = Chain.complete(list('xyz'), 'x', stays)
+    mechanism = made(chain, delay=delay, random=Random(7))
+    word = ['y', None, 'z', 'x', 'x', 'x', 'y']
+    signals = [chain.states[i] for i in mechanism.draw_signals(
+        np.array([1, -1, 2, 0, 0, 0, 1], np.int32), np.array([0, len(word)]))[1]]
+    reports = mechanism.decode(signals)
+    for t, report in enumerate(reports):
+        until = len(word) if delay is None else min(t + delay + 1, len(word))
+        gamma = np.array(adaptive_posteriors(mechanism, signals[:until])[t], float)
+        assert gamma[chain.state_index[report]] >= gamma.max() - 1e-9
+    told = [mechanism.advance(z) or mechanism.posterior for z in signals]
+    if delay is not None:
+        gamma = np.array(adaptive_posteriors(mechanism, signals)[len(word) - 1 - delay], float)
+        assert told[-1] == pytest.approx(gamma, abs=1e-12)
     for call in (mechanism.decode, mechanism.replay):
         with refused(ChainError, state='SECRET'):
             call(['z', 'SECRET'])

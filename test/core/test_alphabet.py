@@ -4,14 +4,16 @@
 from collections import Counter
 from itertools import product
 from math import exp
+from random import Random
 
 from hypothesis import given
 import numpy as np
 from offline_checks import assert_drawn, assert_private, distance
+from online_checks import excess
 import pytest
 from strategies import CHAINS, chains, feasible_words, replayable_random, thorough
-from symdp_ros import Chain, OfflineMechanism, Privacy
-from symdp_ros.analysis.accuracy import accuracy
+from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
+from symdp_ros.analysis.accuracy import accuracy, errors_of_robots, patrols
 from symdp_ros.core.registry import SELECTIONS
 
 ALPHABETS = {
@@ -84,10 +86,57 @@ def test_the_whole_of_epsilon_serves(chain, adjacency):
         assert causal.law.distance_steps(3) == 0
 
 
+@pytest.mark.parametrize('symbols, length, delay', [
+    (2, 4, 0), (2, 4, None), (3, 3, 0), (3, 3, 1), (4, 3, None), (4, 3, 0)])
+@pytest.mark.parametrize('stays', [None, 0.97])
+def test_signals_on_an_alphabet_are_private(symbols, length, delay, stays):
+    """All words, all adjacent pairs, all signals: in fractions, as drawn."""
+    chain = Chain.complete(list('xyzw')[:symbols], 'x', stays)
+    for epsilon, adjacency in ((1.0, 1), (4.0, 2)):
+        mechanism = OnlineMechanism(chain, Privacy(epsilon, adjacency), policy='adaptive',
+                                    delay=delay)
+        assert excess(mechanism, length, epsilon, adjacency) is None
+
+
+@pytest.mark.parametrize('symbols, length', [(2, 4), (3, 3), (4, 2)])
+@pytest.mark.parametrize('stays, trust', [(None, 0.8), (0.97, 0.8), (0.97, 1.0), (0, 0.5)])
+def test_words_drawn_by_how_long_a_mode_stays_are_private(symbols, length, stays, trust):
+    chain = Chain.complete(list('xyzw')[:symbols], 'y', stays)
+    outputs = [*feasible_words(chain, length)]
+    for epsilon, adjacency in ((0.0, 1), (1.0, 1), (4.0, 2)):
+        law = OfflineMechanism(chain, Privacy(epsilon, adjacency), trust=trust).law
+        assert law.online is None
+        assert_private(chain, length, epsilon, adjacency, lambda word: dict(
+            zip(outputs, law.exact_probabilities(word, outputs), strict=True)))
+
+
+def test_modes_that_stay_are_found():
+    """Eight modes at ε = 2: without a past 48 % are wrong. 6 standard errors."""
+    names = [f'mode {i}' for i in range(8)]
+    chain = Chain.complete(names, names[0])
+    for stays, live, logs in ((0.97, 0.17, 0.04), (0.99, 0.09, 0.014)):
+        words = patrols(Chain.complete(names, names[0], stays), 100, 200)
+        [logged] = errors_of_robots(OfflineMechanism(chain, Privacy(2.0)), [words])
+        assert logged.mean() < logs + 6 * logged.std() / 200**0.5
+        mechanism = OnlineMechanism(chain, Privacy(2.0), policy='adaptive')
+        [errors] = errors_of_robots(mechanism, [words])
+        assert errors.mean() < live + 6 * errors.std() / 200**0.5
+
+
+@pytest.mark.parametrize('symbols', [1, 2, 40])
+def test_a_complete_chain_draws_as_one_that_lists_its_moves(symbols):
+    """The same models; weights are added up in another order, so that a draw may differ."""
+    names = [f's{i}' for i in range(symbols)]
+    word = Random(symbols).choices((*names, None), k=60)
+    drawn = [OfflineMechanism(chain, Privacy(2.0), random=Random(5)).privatize(word)
+             for chain in (Chain.complete(names, 's0'), Chain(dict.fromkeys(names, names), 's0'))]
+    assert drawn[0] == drawn[1]
+
+
 @pytest.mark.parametrize('epsilon', [0.5, 2.0, 5.0])
 def test_unvisited_states_cost_nothing(epsilon):
     """The same error as without them; it was more than twice as much at ε = 5."""
-    plain, larger = (OfflineMechanism(chain, Privacy(epsilon)) for chain in (
+    plain, larger = (OfflineMechanism(chain, Privacy(epsilon), base='counting') for chain in (
         Chain.complete(list('xy'), 'x'), ALPHABETS['unvisited states']))
     word = 'xyyxyxxy'
     assert accuracy(larger, word).mean == pytest.approx(accuracy(plain, word).mean, rel=1e-12)

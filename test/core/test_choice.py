@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from strategies import COMPLETE, FOUR, grid
+from strategies import FOUR, grid
 from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.core import choice
 from symdp_ros.core.choice import choose
@@ -84,11 +84,20 @@ def test_the_rule_goes_by_how_predictable_a_robot_is():
         assert choose(chain, Privacy(epsilon), given, length).name == taken
 
 
-@pytest.mark.parametrize('length', [12, 0])
-def test_where_all_can_follow_all_the_lightest_is_taken(length):
-    selection = 'auto' if length else LIVE
-    assert choose(COMPLETE, Privacy(1.0), MechanismSettings(selection), length).name == (
-        'exponential' if length else 'live, guided')
+@pytest.mark.parametrize('symbols, stays, selection, epsilon, taken', [
+    (8, None, LIVE, 2.0, 'live, adaptive'), (5_000, None, LIVE, 2.0, 'live, adaptive'),
+    (8, None, 'auto', 1.1, 'exponential'), (8, None, 'auto', 1.3, 'causal, adaptive'),
+    (30, 0.97, 'auto', 2.0, 'exponential'), (30, 0.97, 'auto', 3.0, 'causal, adaptive'),
+    (8, None, 'exponential', 1.9, 'exponential'),
+    (8, None, 'exponential', 2.3, 'exponential, counting'),
+    (8, 0.97, 'exponential', 4.0, 'exponential'),
+    (8, 0.97, 'exponential', 6.0, 'exponential, counting'),
+    (1, None, 'exponential', 2.0, 'exponential')])
+def test_where_all_can_follow_all(symbols, stays, selection, epsilon, taken):
+    """Weights of true symbols at ε/2k, of words that stay, or at ε/k, of words all alike."""
+    chain = Chain.complete(map(str, range(symbols)), '0', stays)
+    length = 0 if selection == LIVE else 100
+    assert choose(chain, Privacy(epsilon), MechanismSettings(selection), length).name == taken
 
 
 def test_in_zones():

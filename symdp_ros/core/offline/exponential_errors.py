@@ -118,7 +118,7 @@ class _Passes:
                 yield self._move_at(after.pop(), t)
 
     def _prepare(self) -> None:
-        self._transposed = [matrix.T.tocsr() for matrix in self._models.matrices]
+        self._transposed = self._models.transposed
 
     def _no_logarithms(self, shape: tuple[int, int, int]) -> Floats | None:
         return None

@@ -13,8 +13,9 @@ from symdp_ros.core.mechanism import listed_word, Mechanism
 from symdp_ros.core.models import check_base
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (check_choice, check_reports, check_zones, DEFAULT_BASE,
-                                     DEFAULT_POLICY, DEFAULT_TRUST, SELECTIONS)
+from symdp_ros.core.registry import (check_choice, check_learn, check_reports, check_zones,
+                                     DEFAULT_BASE, DEFAULT_LEARN, DEFAULT_POLICY, DEFAULT_TRUST,
+                                     SELECTIONS)
 from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.errors import ConfigurationError
 
@@ -70,11 +71,13 @@ class OfflineMechanism(Mechanism):
 
     def __init__(self, chain: Chain, privacy: Privacy, *, selection: str = 'exponential',
                  base: str = DEFAULT_BASE, trust: float = DEFAULT_TRUST,
-                 policy: str = DEFAULT_POLICY, reports: int = 1, random: RandomBits | None = None):
+                 policy: str = DEFAULT_POLICY, reports: int = 1, learn: str = DEFAULT_LEARN,
+                 random: RandomBits | None = None):
         check_choice('selection', selection, tuple(SELECTIONS))
         check_base(base, trust)
         super().__init__(chain, privacy)
         check_reports(policy if selection == 'causal' else selection, reports)
+        check_learn(policy if selection == 'causal' else selection, learn)
         if selection == 'causal':
             check_zones(policy, 'policy', privacy.zones)
         else:
@@ -82,7 +85,7 @@ class OfflineMechanism(Mechanism):
         self._selection, self._base, self._trust = selection, base, float(trust)
         module = import_module(f'symdp_ros.core.offline.{selection}')
         self._law: Law = module.law(chain, privacy, random, base=base, trust=self._trust,
-                                    policy=policy, reports=reports)
+                                    policy=policy, reports=reports, learn=learn)
 
     @property
     def selection(self) -> str:

@@ -22,8 +22,7 @@ class OnlineMechanism(OnlineSteps):
     which is fitted to the public belief. o_t is decoded from all signals so far, and from the
     `delay` later ones that are waited for: the feasible route of most expected matches
     (`core.online.adaptive`). `replay`, `advance` and `current_distribution` are then of signals,
-    and the methods that take `previous` do not describe it. Where `Chain.complete` made the chain,
-    there is nothing to infer: signals are those of guided, and the reports.
+    and the methods that take `previous` do not describe it.
 
     **Privacy.** Fix the previous private symbol o (adaptive: all signals so far). For any two
     sensitive symbols, the probability of one output differs by a factor of at most e^{ε/k}

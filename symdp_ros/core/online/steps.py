@@ -14,7 +14,7 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import check_base
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
-from symdp_ros.core.online.adaptive.alphabet import AlphabetWord
+from symdp_ros.core.online.adaptive.alphabet import AlphabetTables
 from symdp_ros.core.online.adaptive.in_zones import ZonedWord
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.direct import DirectWord
@@ -22,8 +22,9 @@ from symdp_ros.core.online.guided import guided_targets
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.online.targets import Targets
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (check_choice, check_delay, check_reports, check_zones,
-                                     DEFAULT_POLICY, DEFAULT_TRUST, POLICIES)
+from symdp_ros.core.registry import (check_choice, check_delay, check_learn, check_reports,
+                                     check_zones, DEFAULT_LEARN, DEFAULT_POLICY, DEFAULT_TRUST,
+                                     POLICIES)
 from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError, ConfigurationError
@@ -48,7 +49,8 @@ def _tables_of(*given: Any) -> AdaptiveTables:
     with _making:
         found = _tables.get(given)
         if found is None:
-            _tables[given] = found = AdaptiveTables(*given)
+            kind = AdaptiveTables if given[0].stores_edges else AlphabetTables
+            _tables[given] = found = kind(*given)
         return found
 
 
@@ -61,12 +63,13 @@ class OnlineSteps(Mechanism):
 
     def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = DEFAULT_POLICY,
                  trust: float = DEFAULT_TRUST, delay: int | None = 0, reports: int = 1,
-                 random: RandomBits | None = None):
+                 learn: str = DEFAULT_LEARN, random: RandomBits | None = None):
         check_choice('policy', policy, POLICIES)
         super().__init__(chain, privacy)
         check_base('chain', trust)
         check_delay(policy, delay)
         check_reports(policy, reports)
+        check_learn(policy, learn)
         check_zones(policy, 'policy', privacy.zones)
         if privacy.zones is not None and not chain.stores_edges:
             raise ConfigurationError('with zones, a chain made by Chain.complete cannot be used: '
@@ -76,27 +79,25 @@ class OnlineSteps(Mechanism):
                                      'map that limits moves: this one lets all follow all',
                                      setting='reports')
         self._policy, self._trust, self._delay = policy, float(trust), delay
+        self._learn = learn
         self._per_symbol = reports
         self._random = random
         self._batch: OnlineBatch | None = None
         self._width, self._responses = responses(chain.out_degrees().tolist(), privacy)
-        self._tables = _tables_of(chain, privacy, self._trust, reports) if (
-            policy == 'adaptive' and chain.stores_edges) else None
+        self._tables = _tables_of(
+            chain, privacy, self._trust, reports, learn == 'own') if policy == 'adaptive' else None
         self._targets = guided_targets(chain) if (
             policy == 'guided' and chain.stores_edges) else None
         self._begin_word()
 
     def _begin_word(self) -> None:
-        self._word: DirectWord | AlphabetWord | AdaptiveWord
+        self._word: DirectWord | AdaptiveWord
         if self._tables is not None:
             kind = AdaptiveWord if self._privacy.zones is None else ZonedWord
             self._word = kind(self._chain, self._tables, self._delay, self._random)
         else:
             self._word = DirectWord(self._chain, self._targets, self._responses, self._width,
                                     self._random)
-            if self._policy == 'adaptive':
-                self._word = AlphabetWord(self._chain, self._delay, self._word,
-                                          self._responses[len(self._chain)])
         self.step = self._word.step  # type: ignore[assignment, method-assign]  # which documents
 
     def another(self: _Steps, *, random: RandomBits | None = None) -> _Steps:
@@ -121,6 +122,11 @@ class OnlineSteps(Mechanism):
     def trust(self) -> float:
         """Return the weight of P among the models of how the robot moves."""
         return self._trust
+
+    @property
+    def learn(self) -> str:
+        """Return whose moves are learnt from signals: 'own', of each word, or 'none'."""
+        return self._learn
 
     @property
     def delay(self) -> int | None:
@@ -209,18 +215,27 @@ class OnlineSteps(Mechanism):
         """
         self._word.reset(previous)
 
-    def advance(self, output: Signal) -> None:
+    def advance(self, output: Signal, symbol: str | None = None) -> None:
         """
         Go on as if `output` had been drawn; with 'adaptive', that is a signal.
 
+        In a block of symbols it is `core.zones.WAITING`, and with the last one a
+        `core.zones.Count`: of fewer symbols, the block ends there.
+
+        :param symbol: in a block, for what symbol: `current_distribution` of the last one depends
+            on all of them. None: unknown.
         With zones, a signal names the zone too, that of the state. Where only a zone was told, it
         is a `core.zones.Told`; for a `tick`, None.
 
         :raises ChainError: it cannot have been; nothing changes.
         """
-        self._word.advance(output)  # type: ignore[arg-type]  # `ZonedWord` takes all
+        if isinstance(self._word, DirectWord):
+            self._word.advance(output)
+        else:
+            self._word.advance(output, symbol)
 
-    def replay(self, outputs: Iterable[Signal], previous: str | None = None) -> None:
+    def replay(self, outputs: Iterable[Signal], previous: str | None = None,
+               word: Iterable[str | None] = ()) -> None:
         """
         Stand where a word stands after these outputs; with 'adaptive', signals.
 
@@ -228,14 +243,16 @@ class OnlineSteps(Mechanism):
         after the last one are still to come (`tick`).
 
         :param previous: where the mechanism was `reset` to before them; None: a new word.
+        :param word: the symbols of the outputs, as of `advance`; all that are left out: unknown.
         :raises ChainError: these cannot have been drawn; the mechanism is left as after `reset()`.
         """
         self.reset(previous)
         try:
+            symbols = iter(word)
             for i, output in enumerate(outputs):
                 for _ in range(self.stride - 1 if i else 0):
                     self.tick()
-                self.advance(output)
+                self.advance(output, next(symbols, None))
         except ChainError:
             self.reset()
             raise
@@ -252,7 +269,7 @@ class OnlineSteps(Mechanism):
         """
         self.reset()
         try:
-            return self._reports(self._word.advance, signals)  # type: ignore[arg-type]
+            return self._reports(self._word.advance, signals)
         finally:
             self.reset()
 
@@ -279,7 +296,7 @@ class OnlineSteps(Mechanism):
         and no zone told: there is a symbol for each report.
 
         :return: the report that is due, as of `step`.
-        :raises ConfigurationError: not with the policy adaptive, or on `Chain.complete`.
+        :raises ConfigurationError: not with the policy adaptive.
         """
         return self._word.tick()
 
@@ -346,9 +363,10 @@ class OnlineSteps(Mechanism):
         """
         Return the reports, and the signals that they were decoded from, as `privatize_many`.
 
-        With zones, a signal is −1 − i where only a zone was told, the i-th of `privacy.zones`.
+        With zones, a signal is −1 − i where only a zone was told, the i-th of `privacy.zones`. In
+        a block it is the number of states + its place in `core.online.counts.SIGNALS`.
 
-        :raises ConfigurationError: no signals are drawn: another policy, or `Chain.complete`.
+        :raises ConfigurationError: no signals are drawn: another policy.
         """
         from symdp_ros.core.online.adaptive.many import draw
         if self._tables is None:
@@ -461,19 +479,22 @@ class OnlineSteps(Mechanism):
         found[self._index[output]] = aimed
         return found
 
-    def exact_current_distribution(self, symbol: str | None) -> dict[Any, Fraction]:
+    def exact_current_distribution(self, symbol: str | None,
+                                   last: bool = False) -> dict[Any, Fraction]:
         """
         Return how the next output is drawn for this symbol, after the outputs so far, exactly.
 
         With 'adaptive', outputs are signals, each named by the state that founded its cell; with
-        zones, as of `advance`: where none would be drawn, `Told` is certain.
+        zones, as of `advance`: where none would be drawn, `Told` is certain. In a block of symbols
+        `WAITING` is certain, and with the last one there are `Count`s.
 
+        :param last: whether the word ends with this symbol, and so does the block.
         :return: the probability of each state that may be drawn; in the order of `successors`, or
             of cells.
         :raises UnknownSymbolError: `symbol` is no state.
         """
         if isinstance(self._word, AdaptiveWord):
-            return self._word.exact_distribution(symbol)
+            return self._word.exact_distribution(symbol, last)
         return self.exact_distribution(symbol, self.previous)
 
     def current_distribution(self, symbol: str | None) -> dict[Any, float]:
@@ -485,10 +506,11 @@ class OnlineSteps(Mechanism):
         """
         Return the probability of the next output for each s_t, as `likelihood`.
 
-        With zones, that of it and the zone: 0 for states outside.
+        With zones, that of it and the zone: 0 for states outside. In a block, that where all its
+        symbols so far are the same.
         """
         if isinstance(self._word, AdaptiveWord):
-            return self._word.likelihood(output)  # type: ignore[arg-type]  # `ZonedWord` takes all
+            return self._word.likelihood(output)
         return self.likelihood(str(output), self.previous)
 
     def _require_rows(self, instead: str) -> None:

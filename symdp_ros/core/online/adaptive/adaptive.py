@@ -74,6 +74,7 @@ states·(cells + N·cells)) time, and as much memory.
 """
 from collections.abc import Iterator
 from fractions import Fraction
+from random import SystemRandom
 import struct
 from typing import Any
 
@@ -81,15 +82,20 @@ import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.randomness import RandomIntegers
+from symdp_ros.core.online.adaptive.blocks import INSIDE
 from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
-from symdp_ros.core.online.adaptive.words import Words
+from symdp_ros.core.online.adaptive.words import NO_PLAN, Words
+from symdp_ros.core.online.counts import after, CountResponse
+from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 
 _STATE = struct.Struct('<QI')             # ticks so far, position of the last report
+_LEARNT = struct.Struct('<?QI')           # whether there are counts; the first tick, and its report
 _MOST_TICKS = 2**62                       # that a state can have
 _MOST_BYTES = 2**32                       # of f in the window of a delay, or in one segment
 _MOST_MODELS = 8                          # as if there were so many
+_SYSTEM = SystemRandom()
 _NO_DRAWS = RandomIntegers(30, 1)        # while no signal is due: never filled
 
 
@@ -123,6 +129,7 @@ class AdaptiveWord:
         self._code_of = np.zeros(n + 1, np.uint32)
         self._codes = memoryview(self._code_of.data)  # of each symbol, the number of its cell
         self._word = Words(tables, delay)
+        self._counted, self._then = 0, list[list[int]]()  # in a block: vectors by their numbers
         self.reset()
 
     @property
@@ -152,18 +159,33 @@ class AdaptiveWord:
         self._word.begin(position)
         self._have(self._word.cells)
 
-    def advance(self, signal: str) -> str | None:
+    def advance(self, signal: Signal, symbol: str | None = None) -> str | None:
         """
         Go on as if this signal had been drawn; return the report that is due, or None.
 
+        :param symbol: in a block, for what symbol: what is drawn of the block depends on it.
         :raises ChainError: it cannot have been; nothing changes.
         :raises ConfigurationError: as `step`.
         """
         self._check_due()
-        position = self._index.get(signal)
-        if signal is None or position not in self._cells[1:]:
-            raise ChainError(f'{signal!r} founded no cell after these signals', state=signal)
+        if self._word.block is not None:
+            return self._advance_in(signal, symbol)
+        position = self._index.get(signal) if isinstance(signal, str) else None
+        if position is None or position not in self._cells[1:]:
+            raise ChainError(f'{signal!r} founded no cell after these signals',
+                             state=signal if isinstance(signal, str) else None)
         return self._take(self._cells.index(position, 1))
+
+    def _advance_in(self, signal: Signal, symbol: str | None) -> str | None:
+        """Do what `advance` does in a block."""
+        block, symbols = self._word.block, self._word.passed + 1
+        assert block is not None
+        place = block.place_of(signal, symbols)
+        if not place and (signal != WAITING or symbols == len(block.responses)):
+            raise ChainError(f'{signal!r} cannot be the signal after these: it is symbol {symbols} '
+                             f'of a block of {len(block.responses)}, in {block.cells} cells')
+        self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
+        return self._count_in(place)
 
     def step(self, symbol: str | None) -> str | None:
         """Draw, as `OnlineMechanism.step`: all but what follows the draw is ready before it."""
@@ -179,8 +201,23 @@ class AdaptiveWord:
         self._check_due()
         if symbol not in self._index:
             raise UnknownSymbolError
-        self._draws.fill()
-        return self.step(symbol)
+        block = self._word.block
+        if block is None:
+            self._draws.fill()
+            return self.step(symbol)
+        self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
+        ends = self._word.passed + 1 == len(block.responses)
+        return self._count_in(self._drawn(block.responses[-1]) if ends else 0)
+
+    def _drawn(self, response: CountResponse) -> int:
+        """Draw of the symbols that were counted; return the number of the vector, from 1."""
+        return 1 + response.draw(self._random or _SYSTEM)[self._counted]
+
+    def _count_in(self, place: int) -> str | None:
+        """Take in a symbol of a block, and what was drawn of it: 0 for nothing yet."""
+        reported = self._word.count_in(place)
+        self._have(self._word.cells)
+        return self.previous if reported else None
 
     def tick(self) -> str | None:
         """Go on without a signal, as `OnlineMechanism.tick`."""
@@ -199,7 +236,14 @@ class AdaptiveWord:
                 'one, call tick() for each report that comes without one', setting='reports')
 
     def finish(self) -> list[str]:
-        """Return the reports of the rest of the word; then a new word begins."""
+        """
+        Return the reports of the rest of the word; then a new word begins.
+
+        A block under way ends here: its signal is drawn of the symbols so far.
+        """
+        block, passed = self._word.block, self._word.passed
+        if block is not None and passed:
+            self._word.end(self._drawn(block.responses[passed - 1]))
         route = self._word.finish()[:, 0].tolist()
         self.reset()
         return [self._labels[i] for i in route]
@@ -215,6 +259,11 @@ class AdaptiveWord:
         """Take note of the cells of the next signal."""
         self._size, self._draws = 0, _NO_DRAWS
         self._cells = [0]  # room for a cell that is drawn, and the founders of all
+        block, passed = self._word.block, self._word.passed
+        if block is not None:
+            self._counted = self._counted if passed else 0
+            self._code_of[:-1] = block.codes[passed]
+            self._then = after(passed, block.cells).tolist()
         if cells is None:
             return
         size = self._size = int(cells.sizes[0])
@@ -231,14 +280,27 @@ class AdaptiveWord:
     def state(self) -> bytes:
         """Return all that the next draws and reports depend on: for `restore`."""
         word = self._word
-        return b''.join((_STATE.pack(word.count, int(word.previous[0])),
+        counts, before = word.learnt()
+        learnt = () if not self.tables.learns else (
+            _LEARNT.pack(counts is not None, word.kept_since, before),
+            b'' if counts is None else counts.astype('<f8').tobytes())
+        return b''.join((_STATE.pack(word.count, int(word.previous[0])), *learnt,
                          word.oldest()[:, :, 0].T.astype('<f8').tobytes(),
                          *[array.astype('<u4').tobytes() for array in self._signals()]))
 
     def _signals(self) -> Iterator[Ints]:
-        """Yield the numbers of the cells that were drawn since the first report that is left."""
-        for told in self._word.kept():
-            yield told.places
+        """
+        Yield the numbers of the cells that were drawn since the first report that is left.
+
+        Of a block, since its begin; nothing of the symbols of a block under way. Where there are
+        blocks, two more numbers come first: of ticks since then, and of reports since others were
+        chosen (`NO_PLAN`: those are not used any more).
+        """
+        word = self._word
+        if word.longest > 1:
+            yield np.array([word.count - word.kept_since, word.plan_age()])
+        for told in word.kept():
+            yield told.marks[0]
 
     def _integers(self, count: int, since: int) -> int:
         """Return how many integers `_signals` has of the ticks between two."""
@@ -270,49 +332,106 @@ class AdaptiveWord:
         :raises ValueError, struct.error: that is no state; the word is then in disorder.
         """
         count, previous = _STATE.unpack_from(state)
-        models, n = self.tables.moves.models, self.tables.states
-        begin = np.frombuffer(state, '<f8', n * models, _STATE.size).reshape(n, models)
-        signals = np.frombuffer(state, '<u4', offset=_STATE.size + begin.nbytes).tolist()
-        since = self._word.since_of(count)
-        if (len(signals) != self._integers(count, since) or previous >= n
-                or count >= _MOST_TICKS or count % self._report
+        models, n, word = self.tables.moves.models, self.tables.states, self._word
+        size, counts, since = _STATE.size, None, word.since_of(count)
+        # Without a delay cells depend on the last report: those since then are made again.
+        again, before = self.tables.learns and self.delay == 0, previous
+        if self.tables.learns:
+            has_learnt, since, before = _LEARNT.unpack_from(state, size)
+            size += _LEARNT.size
+            if has_learnt:
+                counts = np.frombuffer(state, '<f8', len(self.tables.models.targets), size)
+                size, models = size + counts.nbytes, models + 1
+                if not ((counts >= 0) & (counts < _MOST_TICKS)).all():
+                    raise ValueError
+            if not 0 <= since <= count or since % self.tables.row:
+                raise ValueError
+        begin = np.frombuffer(state, '<f8', n * models, size).reshape(n, models)
+        signals = np.frombuffer(state, '<u4', offset=size + begin.nbytes).tolist()
+        planned_at = word.planned_by_rule(count)
+        if word.longest > 1:
+            ticks, age, *signals = signals
+            planned_at = None if age == NO_PLAN else count - age * self._report
+            if not since - word.before <= count - ticks <= since:
+                raise ValueError
+            since = count - ticks
+        if (len(signals) != self._integers(count, since) or max(previous, before) >= n
+                or count >= _MOST_TICKS or count % self._report or since < 0
                 or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6):
             raise ValueError
-        self._word.stand(np.array(begin.T[:, :, None], order='C'), since, previous)
-        self._go_over(count, signals)
-        self._word.plan_again()
-        self._have(self._word.cells)
+        word.stand(np.array(begin.T[:, :, None], order='C'), since, before if again else previous,
+                   counts)
+        if word.own is not None:
+            word.own.previous = before
+        self._go_over(count, signals, again)
+        word.posterior = None
+        if again and word.previous[0] != previous:
+            raise ValueError
+        word.plan_again(planned_at)
+        self._have(word.cells)
+        if word.longest > 1 and self.state != state:
+            raise ValueError
 
-    def _go_over(self, count: int, signals: list[int]) -> None:
+    def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
         """Take in signals up to some tick."""
-        self._have(self._word.cells)
-        while self._word.count < count:
-            number = 0 if self._word.count % self._signal else signals.pop(0)
+        word = self._word
+        self._have(word.cells)
+        while word.count < count:
+            number = 0 if word.count % self._signal else signals.pop(0)
+            if number and word.block is not None:
+                if number != INSIDE and not word.block.can_draw(number, word.passed + 1):
+                    raise ValueError
+                word.count_in(0 if number == INSIDE else number, reports=reports)
+                self._have(word.cells)
+                continue
             if not 0 <= number <= self._size:
                 raise ValueError
-            self._take(number, reports=False)
+            self._take(number, reports=reports)
 
-    def exact_distribution(self, symbol: str | None) -> dict[Any, Fraction]:
-        """Return the next row, exactly: of the founders of the cells."""
+    def exact_distribution(self, symbol: str | None, last: bool = False) -> dict[Any, Fraction]:
+        """
+        Return the next row, exactly: of the founders of the cells; in a block, of counts.
+
+        :param last: whether the word ends with this symbol, and the block under way.
+        """
         self._check_due()
         if symbol not in self._index:
             raise UnknownSymbolError
+        code, block, passed = self._codes[self._index[symbol]], self._word.block, self._word.passed
+        if block is not None:
+            if passed + 1 < len(block.responses) and not last:
+                return {WAITING: Fraction(1)}
+            return block.responses[passed].exact_row(self._then[self._counted][code])
         cells, response = self._cells[1:], self.tables.responses[self._size]
-        code = self._codes[self._index[symbol]]
         if not code:
             return {self._labels[x]: Fraction(1, response.count) for x in cells}
         return {self._labels[x]: Fraction(response.b if number == code else response.a,
                                           response.total) for number, x in enumerate(cells, 1)}
 
-    def likelihood(self, signal: str) -> Floats:
-        """Return the probability of the next signal for each s_t: shape (states,)."""
+    def likelihood(self, signal: Signal) -> Floats:
+        """
+        Return the probability of the next signal for each s_t: shape (states,).
+
+        In a block, that where all its symbols so far are the same.
+        """
         self._check_due()
-        position, cells = self._index.get(signal), self._cells[1:]
-        codes = self._code_of[:-1]
-        if signal is None or position not in cells:
+        codes, block, passed = self._code_of[:-1], self._word.block, self._word.passed
+        if block is not None:
+            if signal == WAITING and passed + 1 < len(block.responses):
+                return np.ones(len(codes))
+            place = block.place_of(signal, passed + 1)
+            if not place:
+                return np.zeros(len(codes))
+            counted = np.zeros(len(codes), np.int64)
+            for number in range(passed + 1):
+                counted = after(number, block.cells)[counted, block.codes[number]]
+            counts: Floats = block.responses[passed].chances[place - 1, counted]
+            return counts
+        position, cells = self._index.get(signal) if isinstance(signal, str) else None, self._cells
+        if position not in cells[1:]:
             return np.zeros(len(codes))
         shares, size = self.tables.shares, self._size
         found: Floats = np.where(
-            codes == 1 + cells.index(position), shares.own[size],
+            codes == cells.index(position, 1), shares.own[size],
             np.where(codes == 0, shares.uniform[size], shares.other[size]))
         return found

@@ -13,7 +13,7 @@ import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.online.causal import Causal
 from symdp_ros.core.online.steps import OnlineSteps
-from symdp_ros.core.zones import Signal
+from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ConfigurationError
 
 _Signals: TypeAlias = tuple[Signal, ...]
@@ -29,7 +29,8 @@ class SignalLaw:
 
     def __init__(self, online: OnlineSteps):
         self._online, self._lock = online.another(), Lock()
-        self._rows: dict[tuple[_Signals, str | None], dict[Signal, Fraction]] = {}
+        self._rows: dict[tuple[_Signals, tuple[str | None, ...], bool],
+                         dict[Signal, Fraction]] = {}
         self._zones, self._initial = online.privacy.zones, online.chain.initial_state
 
     def everything(self, length: int) -> list[_Signals]:
@@ -63,11 +64,11 @@ class SignalLaw:
     def _everything(self, word: Sequence[Sequence[str | None]]) -> list[_Signals]:
         """Return all that the signals of words can be of which each symbol is one of some."""
         length, found = len(word), list[_Signals]([()])
-        for symbols in word:
+        for t, symbols in enumerate(word, 1):
             longer: list[_Signals] = []
             for before in found:
                 longer += [(*before, z) for symbol in symbols
-                           for z in self._after(before, symbol)]
+                           for z in self._after(before, (symbol,), t == length)]
                 if len(longer) > MOST_HISTORIES:
                     raise ConfigurationError(
                         'the probability of what the policy adaptive publishes is that of all '
@@ -78,19 +79,35 @@ class SignalLaw:
 
     def exact_probabilities(self, word: Word, outputs: Sequence[_Signals]) -> list[Fraction]:
         """Return P[signals | word] of some signals that are possible."""
-        return [prod((self._after(tuple(signals[:t]), symbol).get(signals[t], Fraction(0))
-                      for t, symbol in enumerate(word)), start=Fraction(1)) for signals in outputs]
+        return [prod((self._chance(word, signals, t) for t in range(len(word))),
+                     start=Fraction(1)) for signals in outputs]
 
-    def _after(self, signals: _Signals, symbol: str | None) -> dict[Signal, Fraction]:
-        """Return the next row of a symbol."""
-        row = self._rows.get((signals, symbol))
+    def _chance(self, word: Word, signals: _Signals, t: int) -> Fraction:
+        """Return the probability of one signal, given those before."""
+        begin = t
+        while begin and signals[begin - 1] == WAITING:
+            begin -= 1
+        row = self._after(tuple(signals[:t]), tuple(word[begin:t + 1]), t + 1 == len(word))
+        return row.get(signals[t], Fraction(0))
+
+    def _after(self, signals: _Signals, symbols: tuple[str | None, ...],
+               last: bool) -> dict[Signal, Fraction]:
+        """
+        Return the next row of a symbol.
+
+        :param symbols: of the block under way, this one the last.
+        :param last: whether the word ends with it.
+        """
+        given = signals, symbols, last
+        row = self._rows.get(given)
         if row is None:
+            before = (None,) * (len(signals) + 1 - len(symbols))
             with self._lock:  # several threads may ask
-                self._online.replay(signals)
+                self._online.replay(signals, word=(*before, *symbols[:-1]))
                 for _ in range(self._online.ticks_left):
                     self._online.tick()
-                row = self._online.exact_current_distribution(symbol)
-            self._rows[signals, symbol] = row
+                row = self._online.exact_current_distribution(symbols[-1], last)
+            self._rows[given] = row
         return row
 
 

@@ -95,7 +95,7 @@ class ZonedWord(AdaptiveWord):
         cells[0] = cells[number]
         return self._tell((cells[0], cells[self._codes[position]])[hit], zone)
 
-    def advance(self, signal: Signal) -> str | None:
+    def advance(self, signal: Signal, symbol: str | None = None) -> str | None:
         if signal is None:
             return self.tick()
         if isinstance(signal, Told):
@@ -104,14 +104,14 @@ class ZonedWord(AdaptiveWord):
             zone = self._zones.index(signal.zone)
             self._make_ready(zone)
             return self._tell(0, zone)
-        cells = [0]
-        if signal in self._zone_of:
-            zone = self._zone_of[signal]
+        cells, position = [0], None
+        if isinstance(signal, str) and signal in self._zone_of:
+            zone, position = self._zone_of[signal], self._index[signal]
             self._make_ready(zone)
             cells = self._cells
-        position = self._index.get(signal)
         if position not in cells[1:]:
-            raise ChainError(f'{signal!r} founded no cell after these signals', state=signal)
+            raise ChainError(f'{signal!r} founded no cell after these signals',
+                             state=signal if isinstance(signal, str) else None)
         return self._tell(cells.index(position, 1), zone)
 
     @property
@@ -129,8 +129,7 @@ class ZonedWord(AdaptiveWord):
 
     def _signals(self) -> Iterator[Ints]:
         for told in self._word.kept():
-            yield told.places
-            yield told.zones
+            yield from told.marks
 
     def _integers(self, count: int, since: int) -> int:
         reports: int = (count - since) // self._report
@@ -148,7 +147,7 @@ class ZonedWord(AdaptiveWord):
         self._zone = zone
         self._prepare(zone)
 
-    def _go_over(self, count: int, signals: list[int]) -> None:
+    def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
         self._word.start_ahead(self._kept.astype(np.bool_)[:, None])
         places = iter(signals)
         for place, told in zip(places, places, strict=True):
@@ -158,9 +157,9 @@ class ZonedWord(AdaptiveWord):
                 self._prepare(told - 1)
             if place > (self._size if told else 0):
                 raise ValueError
-            self._take(place, False, np.array([told - 1]))
+            self._take(place, reports, np.array([told - 1]))
 
-    def exact_distribution(self, symbol: str | None) -> dict[Any, Fraction]:
+    def exact_distribution(self, symbol: str | None, last: bool = False) -> dict[Any, Fraction]:
         if symbol not in self._index:
             raise UnknownSymbolError
         zone = self._zone if symbol is None else self._zone_of[symbol]
@@ -176,7 +175,7 @@ class ZonedWord(AdaptiveWord):
         if isinstance(signal, Told):
             inside: Numbers = zone_of == self._zones.index(signal.zone)
             return inside.astype(np.float64)
-        if signal not in self._zone_of:
+        if not isinstance(signal, str) or signal not in self._zone_of:
             return np.zeros(len(zone_of))
         zone = self._zone_of[signal]
         self._make_ready(zone)

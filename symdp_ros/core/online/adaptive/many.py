@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints
+from symdp_ros.core.annotations import Floats, Ints, RandomBits
+from symdp_ros.core.online.adaptive.own_moves import EVERY
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.words import Words
+from symdp_ros.core.online.counts import after, NUMBERS, vectors
 from symdp_ros.core.word_arrays import WordBits
+from symdp_ros.core.zones import Count, WAITING
 from symdp_ros.errors import ChainError
 
 NOTHING = np.iinfo(np.int64).min  # in place of a signal: there was no symbol
@@ -23,7 +26,8 @@ class Drawn(NamedTuple):
     What is drawn for words, and what is reported.
 
     :param reports: positions, for a word of n symbols (n − 1)·`reports` + 1, with zones n.
-    :param signals: who founded the cells, −1 − zone where only the zone was told: (total,).
+    :param signals: who founded the cells, −1 − zone where only the zone was told; in a block, the
+        number of states + that of the signal in `counts.SIGNALS`: (total,).
     """
 
     reports: Ints
@@ -36,6 +40,11 @@ class _Draws:
     def __init__(self, tables: AdaptiveTables, bits: WordBits, word: int, symbols: int):
         self._tables, self._stream, self._symbols = tables, bits.stream(word), symbols
         self._drawn: list[int] = []
+
+    @property
+    def stream(self) -> RandomBits:
+        """Return what comes after the integers that were drawn."""
+        return self._stream
 
     def below(self, limit: int, at: int) -> int:
         """Return the next integer below a limit, for the symbol of some number."""
@@ -68,6 +77,9 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
     order = order[lengths[order] > 0]
     while len(order):
         most = max(1, _NUMBERS // (tables.moves.models * tables.states))
+        if tables.longest(delay) > 1 or tables.learns and (
+                sizes[order[0]] * tables.report > EVERY):
+            most = 1  # each has blocks, and moves, of its own
         if delay is None:
             most = min(most, max(1, int(_BYTES // (2 * tables.states * sizes[order[0]]))))
         some, order = np.split(order, [min(most, _MOST)])
@@ -95,6 +107,7 @@ class _Group:
         self._words.begin(initial)
         self._draws = [_Draws(tables, bits, number, length) for number, length in zip(
             numbers.tolist(), lengths.tolist(), strict=True)]
+        self._counted = 0  # in a block
         most = max(tables.responses) + 1
         self._limits = [(0, 1, 1)] * most
         for count, response in tables.responses.items():
@@ -112,11 +125,15 @@ class _Group:
         each = 1 if zones is not None else tables.signal // tables.report
         for at in range(int(self._lengths[0])):
             here = first[:words.words] + at
-            told = None if zones is None else zones[here]
-            if told is not None:
-                words.prepare(told)
-            places = self._signals(words, symbols[here], here, told, at, found)
-            self._take(words, places, told, begins, found)
+            if words.block is not None:
+                self._count(words, int(symbols[here[0]]), int(here[0]),
+                            at + 1 == self._lengths[0], int(begins[0]), found)
+            else:
+                told = None if zones is None else zones[here]
+                if told is not None:
+                    words.prepare(told)
+                places = self._signals(words, symbols[here], here, told, at, found)
+                self._take(words, places, told, begins, found)
             left = int(np.searchsorted(-self._lengths, -(at + 1)))  # words that are longer
             if left < words.words:
                 ending = words if not left else words.select(slice(left, words.words))
@@ -134,6 +151,22 @@ class _Group:
         number = words.count // self._tables.report - words.held
         if words.take(places, told):
             found.reports[begins[:words.words] + number] = words.previous
+
+    def _count(self, words: Words, symbol: int, here: int, last: bool, begin: int,
+               found: Drawn) -> None:
+        """Count one symbol of a block, which is alone; where it ends, draw."""
+        block, passed = words.block, words.passed
+        assert block is not None
+        code = int(block.codes[passed, symbol]) if symbol >= 0 else 0
+        self._counted = int(after(passed, block.cells)[self._counted if passed else 0, code])
+        signal, place = WAITING, 0
+        if last or passed + 1 == len(block.responses):
+            drawn = block.responses[passed].draw(self._draws[0].stream)[self._counted]
+            signal, place = Count(vectors(passed + 1, block.cells)[drawn]), drawn + 1
+        found.signals[here] = self._tables.states + NUMBERS[signal]
+        number = words.count // self._tables.report - words.held
+        if words.count_in(place):
+            found.reports[begin + number] = words.previous[0]
 
     def _signals(self, words: Words, symbols: Ints, here: Ints, told: Ints | None, at: int,
                  found: Drawn) -> Ints:
@@ -167,6 +200,11 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
         shape (words, symbols).
     :raises ChainError: that cannot have been drawn.
     """
+    if tables.learns and len(signals) > 1:  # each has moves of its own
+        for each in zip(*(likelihoods(tables, delay, initial, word[None]) for word in signals),
+                        strict=True):
+            yield np.concatenate(each, axis=1)
+        return
     words, shares, zone_of = Words(tables, delay, len(signals)), tables.shares, tables.zone_of
     words.begin(initial)
     for number, column in enumerate(signals.T, 1):

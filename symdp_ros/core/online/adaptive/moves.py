@@ -7,6 +7,8 @@ Arrays have the axes (models, states, words). A model in which all moves from a 
 are equally likely has two numbers for each state, and no weight for each edge: the sums over the
 neighbours are then one for all such models.
 """
+from functools import cached_property
+
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts
 from symdp_ros.core.loops import loops
@@ -59,8 +61,40 @@ class Moves:
             self._from.append(_neighbours(targets, sources, self.states, None, ~stays))
         self.nbytes = sum(table.nbytes for table in (*self._to, *self._from))
 
+    @property
+    def weights(self) -> Floats:
+        """Return P_m of each edge: float64, shape (models, edges)."""
+        return self._models.weights.astype(np.float64)
+
+    @property
+    def ends(self) -> tuple[Ints, ShortInts]:
+        """Return whence each edge leads, and where to."""
+        offsets = self._models.offsets
+        return np.repeat(np.arange(self.states), np.diff(offsets)), self._models.targets
+
+    def switched(self, joint: Floats) -> Floats:
+        """Return what f becomes by the switch alone."""
+        return self._models.switched(joint)
+
+    @cached_property
+    def by_state(self) -> tuple[Ints, Floats]:
+        """
+        Return what can follow each state, and how likely that is by each model.
+
+        :return: shapes (states, most), the number of states after the last; and (models, states,
+            most).
+        """
+        offsets, models = self._models.offsets, self._models
+        degrees = np.diff(offsets)
+        place = np.arange(degrees.max())
+        there = place < degrees[:, None]
+        edges = np.where(there, offsets[:-1, None] + place, 0)
+        chances = np.where(there, models.weights[:, edges].astype(np.float64), 0.0)
+        return (np.where(there, models.targets[edges], self.states).astype(np.int64),
+                np.ascontiguousarray(chances))
+
     def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
-                summed: Floats, room: Room) -> None:
+                summed: Floats, room: Room, together: bool = False) -> None:
         """
         Put what f becomes by a signal, the switch and a move into `after`, its Σ_m into `summed`.
 
@@ -68,14 +102,17 @@ class Moves:
         :param belief: Σ_m of f: shape (states, words); `summed` may be the same.
         :param likelihood: of the signal, for each state: shape (states, words); None: there is
             none.
+        :param together: whether all columns are of one word, by what was counted in a block: they
+            sum to 1 together.
         """
         if self._edges is not None:
             loops.predict(self._edges[0], joint, belief, likelihood, after, summed, self.keep,
-                          self._switch, self._own, self._stay, self._leave, *joint.shape,
-                          room('forward', (4 * belief.size + self.states,)))
+                          together, self._switch, self._own, self._stay, self._leave, *joint.shape,
+                          room('forward', (4 * belief.size + self.states + joint.shape[2],)))
             return
         chances = belief if likelihood is None else belief * likelihood
-        factor = 1.0 / total(chances)
+        sums = total(chances)
+        factor = 1.0 / (np.add.reduce(sums, keepdims=True) if together else sums)
         chances = chances * factor
         shape = self.models, self.states + 1, joint.shape[2]
         mixed = room.zeros('mixed', shape)[:, :-1]

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What the policy adaptive knows before the first symbol, shared by all words."""
+from functools import cached_property
 from itertools import pairwise
 from math import exp
 from typing import NamedTuple
@@ -14,16 +15,20 @@ from symdp_ros.core.neighbours import Neighbours
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.adaptive import expected_matches
 from symdp_ros.core.online.adaptive.moves import Moves
+from symdp_ros.core.online.counts import after, CountResponse, response_of
 from symdp_ros.core.online.guided import near_pairs
-from symdp_ros.core.online.response import responses
+from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import SparseTargets
 from symdp_ros.core.privacy import Privacy
 
 DISCOUNT = 0.9
 CELLS = 12          # up to which every number of cells is tried; after them only the largest
 MOST_CELLS = 1024
+LONGEST = 6         # symbols of a block
+BLOCKS = tuple((length, more) for more in (1, 2) for length in (2, 3, 4, 6))  # L and m that are tried
 FEW_REPORTS = 10    # for one signal: more lie beyond what X looks ahead (1/(1 − γ) reports)
 
+_MOST_OF_BLOCKS = 5  # ε/k: above it, a signal about one symbol tells nearly all
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
 _UNIT = 2.0**-40    # of X: what is equal on paper is equal
 
@@ -145,6 +150,26 @@ class Shares(NamedTuple):
     known: Floats    # Σ_z P log P of a symbol that has a cell
 
 
+def shares_of(responses: dict[int, Response], most: int) -> Shares:
+    """Return what the signals of some numbers of cells, up to `most`, tell."""
+    shares = Shares(*np.zeros((4, most + 1)))
+    for count, response in responses.items():
+        other, own = response.a / response.total, response.b / response.total
+        shares.other[count], shares.own[count] = other, own
+        shares.uniform[count] = 1 / count
+        shares.known[count] = own * np.log(own) + (count - 1) * other * np.log(other)
+    return shares
+
+
+class BlockLaws(NamedTuple):
+    """Of all kinds of blocks, one after another."""
+
+    sizes: Ints   # L and m: (kinds, 2)
+    places: Ints  # where in `laws` and `thens` each has its own: (kinds, 2)
+    laws: Floats  # the chance of what is drawn by what was counted, and Σ_z P log P
+    thens: Ints   # `counts.after` of each number of symbols
+
+
 class AdaptiveTables:
     """
     What is known before the first symbol, shared by all words.
@@ -154,12 +179,14 @@ class AdaptiveTables:
     :param privacy: ε and k.
     :param trust: the weight of P among the models.
     :param reports: ≥ 1, how many there are for each signal.
+    :param learns: whether each word learns how its robot moves (`OwnMoves`).
 
     `radius` and `nbytes` are as those of `core.online.targets`; `responses` has the `Response` for
     each number of cells that can be taken, `width` is that of their draws.
     """
 
-    def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int):
+    def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int,
+                 learns: bool):
         n, degrees = len(chain), chain.out_degrees()
         self.states = n
         self.most = min(n, max(CELLS, min(MOST_CELLS, int(degrees.max()))))
@@ -171,13 +198,19 @@ class AdaptiveTables:
             counts = {*range(1, int(np.bincount(self.zone_of).max()) + 1)}
         self.width, self.responses = responses(
             {count for count in counts if count <= self.most}, privacy)
-        self.shares = Shares(*np.zeros((4, self.most + 1)))
-        for count, response in self.responses.items():
-            other, own = response.a / response.total, response.b / response.total
-            self.shares.other[count], self.shares.own[count] = other, own
-            self.shares.uniform[count] = 1 / count
-            self.shares.known[count] = own * np.log(own) + (count - 1) * other * np.log(other)
-        self.moves = Moves(chain.single.models(trust))
+        self.shares = shares_of(self.responses, self.most)
+        #: (L, m) of each block: its responses, if it is cut short after 1, 2, … L symbols
+        self.blocks: dict[tuple[int, int], list[CountResponse]] = {}
+        if privacy.zones is None and n <= targets.DENSE_STATES and (
+                privacy.epsilon_per_symbol <= _MOST_OF_BLOCKS):
+            for length, more in BLOCKS:
+                some = [response_of(symbols, more + 1, privacy)
+                        for symbols in range(1, length + 1)]
+                there = [each for each in some if each is not None]
+                if len(there) == length:
+                    self.blocks[length, more] = there
+        self.models, self.learns = chain.single.models(trust), learns
+        self.moves = Moves(self.models)
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
         self.radius = None if sparse is None else sparse.radius
         mean = chain.models(trust).mean
@@ -232,6 +265,23 @@ class AdaptiveTables:
                                self.shares.other.base, at_once, founders, sizes, codes, states,
                                words, self.successors.shape[1], self.most)
         return sizes, founders[:longest], codes
+
+    @cached_property
+    def laws(self) -> BlockLaws:
+        """Return what the compiled choice of a block needs of `blocks`."""
+        sizes, places, laws, thens = [], [], list[Floats](), list[Ints]()
+        for (length, more), responses in self.blocks.items():
+            sizes.append((length, more))
+            places.append((sum(map(len, laws)), sum(map(len, thens))))
+            laws += [responses[-1].chances.ravel(), responses[-1].told]
+            thens += [after(number, more + 1).ravel() for number in range(length)]
+        return BlockLaws(np.array(sizes, np.int64), np.array(places, np.int64),
+                         np.concatenate(laws), np.concatenate(thens))
+
+    def longest(self, delay: int | None) -> int:
+        """Return how many symbols a block can have: 1 where there are none."""
+        most = LONGEST if delay is None else min(LONGEST, delay + 1)
+        return max((length for length, _ in self.blocks if length <= most), default=1)
 
     def reports_at_once(self, delay: int | None) -> bool:
         """Return whether cells are chosen by what is reported at once, too."""

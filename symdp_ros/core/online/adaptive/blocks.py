@@ -1,0 +1,278 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Blocks of the policy adaptive: one signal about how many of the next symbols lie in each cell.
+
+A robot that stays has the same place many times over, and signals about one symbol each do not use
+that. So a signal may be about the counts of L symbols (`core.online.counts`). L and the cells are
+chosen when the block begins, from f and public data alone:
+
+- The default cell, number 0, is the most probable state of the block's last symbol, alone. The m
+  next ones found the others, and every other state joins the one of the largest X. This is what
+  cells are at the last symbol. E(s) being how likely s leads to each cell, E ← P·E goes back by
+  one symbol, and s is in the cell of the largest E(s).
+- Taken is what tells the most of the counts for each symbol, (H(z) − H(z|c))/L: of some L and m
+  (`tables.BLOCKS`), where it is clearly more than what a signal about one symbol tells.
+
+For the second of these, P is the mean of the models, each state's by how likely they are at it,
+and only the 64 most probable states count.
+
+*What is known.* f has one more axis within a block, the counts so far: (models, states, counts).
+With a symbol, what is known of a state moves to the counts with one more in its cell; with the
+signal z, all is weighed by the chance of z for each count, and summed over the counts. Back, the
+same is done transposed.
+"""
+from typing import Any, NamedTuple
+
+import numpy as np
+from symdp_ros.core.annotations import Floats, Ints, Numbers, Weights
+from symdp_ros.core.loops import loops
+from symdp_ros.core.neighbours import Room
+from symdp_ros.core.online.adaptive.cells import Cells
+from symdp_ros.core.online.adaptive.moves import Moves
+from symdp_ros.core.online.adaptive.tables import AdaptiveTables
+from symdp_ros.core.online.counts import after, CountResponse, vectors
+from symdp_ros.core.zones import Count
+
+_STATES = 64  # that count in the choice
+_TIE = 1e-9   # nats by which a later choice must be better
+_DIGITS = 1e12  # what is equal to so many digits is equal
+_MORE = 1.05  # times what one symbol's signal tells: a block must tell more
+INSIDE = 2**32 - 1  # in a state: a symbol of a block, not its last one
+
+
+class Turn(NamedTuple):
+    """
+    One symbol of a block.
+
+    :param block: of which.
+    :param number: from 0.
+    """
+
+    block: 'Block'
+    number: int
+
+    @property
+    def _counts(self) -> Ints:
+        """Return which counts each state leads to: shape (states, counts before)."""
+        found: Ints = after(self.number, self.block.cells).T[self.block.codes[self.number]]
+        return found
+
+    @property
+    def ends(self) -> bool:
+        """Return whether something was drawn with this symbol."""
+        return self.block.place > 0 and self.block.size == self.number + 1
+
+    @property
+    def marks(self) -> tuple[Ints]:
+        """Return what stands for it in a state: what was drawn, `INSIDE`, or 0 while it waits."""
+        return np.array([self.block.place if self.ends or not self.block.place else INSIDE]),
+
+    @property
+    def columns(self) -> int:
+        """Return how many counts there are after the symbol: 1 where something was drawn."""
+        return 1 if self.ends else len(after(self.number + 1, self.block.cells))
+
+    @property
+    def _likelihood(self) -> Floats | None:
+        return self.block.likelihood if self.ends else None
+
+    def _compiled(self, forward: bool, given: Floats, found: Floats, before: int) -> Floats:
+        """Do what `forward` or `backward` does, compiled."""
+        then = after(self.number, self.block.cells)
+        loops.turn(forward, given, self.block.codes[self.number], then, self._likelihood, found,
+                   given.shape[0], self.block.codes.shape[1], before,
+                   len(after(self.number + 1, self.block.cells)), self.block.cells)
+        return found
+
+    def forward(self, joint: Floats) -> Floats:
+        """Return what is known with the symbol: (models, states, counts) → other counts."""
+        if loops is not None:
+            return self._compiled(True, joint, np.empty((*joint.shape[:2], self.columns)),
+                                  joint.shape[2])
+        counts, states = self._counts, np.arange(joint.shape[1])[:, None]
+        found = np.zeros((*joint.shape[:2], len(after(self.number + 1, self.block.cells))))
+        found[:, states, counts] = joint
+        if not self.ends:
+            return found
+        return np.add.reduce(found * self.block.likelihood, axis=2, keepdims=True)
+
+    def backward(self, later: Floats) -> Floats:
+        """
+        Return the chance of all later signals before the symbol, from that after it.
+
+        :param later: shape (models, states + 1, counts); the last state is 0.
+        """
+        if loops is not None:
+            before = len(after(self.number, self.block.cells))
+            return self._compiled(False, later, np.empty((*later.shape[:2], before)), before)
+        counts, states = self._counts, np.arange(later.shape[1] - 1)[:, None]
+        if self.ends:
+            later = later * self.block.likelihood
+        found = np.zeros((*later.shape[:2], counts.shape[1]))
+        found[:, :-1] = later[:, states, counts]
+        return found
+
+
+class Block:
+    """
+    A block of symbols, and what was drawn of it.
+
+    :param responses: of blocks that are cut short after each number of symbols, from 1.
+    :param codes: the cell of each state at each symbol, from 0: shape (symbols, states).
+    """
+
+    def __init__(self, responses: list[CountResponse], codes: Numbers):
+        self.responses, self.codes = responses, codes
+        #: how many symbols it has; fewer where it was cut short
+        self.size, self.cells = len(responses), responses[0].cells
+        #: which vector was drawn, from 1; 0: none is yet
+        self.place = 0
+
+    @property
+    def likelihood(self) -> Floats:
+        """Return the chance of what was drawn, by the counts."""
+        found: Floats = self.responses[self.size - 1].chances[self.place - 1]
+        return found
+
+    def can_draw(self, place: int, symbols: int) -> bool:
+        """Return whether a vector, by its number from 1, can be drawn of so many symbols."""
+        chances = self.responses[symbols - 1].chances
+        return 0 < place <= len(chances) and bool(chances[place - 1].any())
+
+    def place_of(self, signal: Any, symbols: int) -> int:
+        """Return the number of what was drawn of so many symbols, from 1; 0: it cannot be that."""
+        if not isinstance(signal, Count) or signal.counts not in vectors(symbols, self.cells):
+            return 0
+        place = 1 + vectors(symbols, self.cells).index(signal.counts)
+        return place if self.can_draw(place, symbols) else 0
+
+
+def choose_block(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, single: Cells,
+                 most: int) -> Block | None:
+    """
+    Choose between a block and a signal about one symbol.
+
+    :param moves: of all models.
+    :param joint: f(m, s) of the next symbol: shape (models, states, 1).
+    :param belief: Σ_m of it: shape (states, 1).
+    :param single: the cells of a signal about one symbol.
+    :param most: how many symbols a block may have.
+    :return: the block; None: a signal about one symbol tells as much.
+    """
+    least = _MORE * _told(tables, belief[:, 0], single)
+    if loops is not None:
+        best, founders = _compiled(tables, moves, joint, belief, least, most)
+    else:
+        best, founders = _best(tables, moves, joint[:, :, 0], belief[:, 0], least, most)
+    if best < 0:
+        return None
+    length, more = [*tables.blocks][best]
+    return Block(tables.blocks[length, more],
+                 _cells(tables, moves, joint, belief, founders[:more + 1], length))
+
+
+def _compiled(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, least: float,
+              most: int) -> tuple[int, Ints]:
+    """Return what `_best` does, compiled."""
+    laws = tables.laws
+    successors, chances = moves.by_state
+    founders = np.empty(4, np.int64)
+    best: int = loops.block(joint, belief, moves.prior, successors, chances, tables.X.rows, *laws,
+                            least, most, founders, *chances.shape, tables.signal, len(laws.sizes),
+                            len(laws.laws), len(laws.thens))
+    return best, founders
+
+
+def _best(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, least: float,
+          most: int) -> tuple[int, Ints]:
+    """
+    Return which block of `tables.blocks` tells the most, and more than `least`; −1: none does.
+
+    Return the founders of its cells, too.
+    """
+    best, found = -1, np.empty(0, np.int64)
+    states = np.sort(np.argsort(-belief, kind='stable')[:_STATES])
+    f, P = belief[states], _moves(tables, moves, joint, belief, states)
+    X = tables.X.of(states)[:, states]
+    for i, ((length, more), responses) in enumerate(tables.blocks.items()):
+        if length > most or more >= len(states):
+            continue
+        later = f
+        for _ in range(length - 1):
+            later = later @ P
+        founders = np.argsort(-np.rint(later * _DIGITS), kind='stable')[:more + 1]
+        last = _joined(X[founders], founders)
+        codes, E = [last], np.eye(more + 1)[last]
+        for _ in range(length - 1):
+            E = P @ E
+            codes.append(np.rint(E * _DIGITS).argmax(axis=1))
+        value = _told_of_counts(f, P, codes[::-1], responses[-1]) / length
+        if value > least + _TIE:
+            least, best, found = value, i, states[founders]
+    return best, found
+
+
+def _joined(X: Weights, founders: Ints) -> Ints:
+    """Return the cell of each state at the last symbol of a block, from 0."""
+    found: Ints = 1 + X[1:].argmax(axis=0)
+    found[founders[0]] = 0
+    return found
+
+
+def _cells(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
+           founders: Ints, length: int) -> Numbers:
+    """Return the cell of each state at each symbol of a block."""
+    room, cells = Room(), len(founders)
+    likely = joint / np.where(belief > 0, belief, 1.0)
+    likely[:, belief[:, 0] <= 0] = moves.prior[:, None, None]
+    codes = np.empty((length, tables.states), np.uint8)
+    codes[-1] = _joined(tables.X.of(founders), founders)
+    E = np.zeros((moves.models, tables.states + 1, cells))
+    E[:, np.arange(tables.states), codes[-1]] = 1.0
+    for number in range(length - 2, -1, -1):
+        for _ in range(tables.signal):
+            moves.backward(E, 1.0, room)
+        codes[number] = np.rint(
+            _DIGITS * np.add.reduce(E[:, :-1] * likely, axis=0)).argmax(axis=1)
+    return codes
+
+
+def _moves(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
+           states: Ints) -> Floats:
+    """Return how some states lead to each other from one symbol to the next."""
+    likely = joint[:, states] / np.where(belief > 0, belief, 1.0)[states]
+    likely[:, belief[states] <= 0] = moves.prior[:, None]
+    place = np.full(tables.states + 1, len(states))
+    place[states] = np.arange(len(states))
+    successors, chances = moves.by_state
+    P = np.zeros((len(states), len(states) + 1))
+    np.add.at(P, (np.arange(len(states))[:, None], place[successors[states]]),
+              np.add.reduce(likely[:, :, None] * chances[:, states], axis=0))
+    found: Floats = np.linalg.matrix_power(P[:, :-1], tables.signal)
+    return found
+
+
+def _told_of_counts(f: Floats, P: Floats, codes: list[Ints], response: CountResponse) -> float:
+    """Return H(z) − H(z|c) of a block."""
+    known, states = f[None], np.arange(len(f))
+    for number, code in enumerate(codes):
+        then = after(number, response.cells)
+        more = np.zeros((len(after(number + 1, response.cells)), len(f)))
+        more[then[:, code], states] = known @ P if number else known
+        known = more
+    counted: Floats = known.sum(axis=1)
+    counted /= counted.sum()
+    drawn = response.chances @ counted
+    logs = np.log(np.where(drawn > 0, drawn, 1.0))
+    return float(counted @ response.told - (drawn * logs).sum())
+
+
+def _told(tables: AdaptiveTables, belief: Floats, cells: Cells) -> float:
+    """Return H(z) − H(z|s) of a signal about one symbol."""
+    size = int(cells.sizes[0])
+    masses = np.bincount(cells.codes[:, 0], belief, size + 1)
+    other, own, uniform, both = (share[size] for share in tables.shares)
+    some, nothing = masses[1:].sum(), masses[0]
+    chance = uniform * nothing + other * some + (own - other) * masses[1:]
+    return float(both * some + nothing * np.log(uniform) - (chance * np.log(chance)).sum())
