@@ -236,13 +236,9 @@ def walking_by(chain: Chain, weights: Floats) -> Chain:
     return Chain(rows, chain.initial_state)
 
 
-def edges_of(chain: Chain) -> int:
-    """Return how many edges a pass goes over: as many as states where none are stored."""
-    return chain.edge_count if chain.stores_edges else len(chain)
-
-
 def _parts(words: Sequence[Word], chain: Chain, length: int) -> list[Sequence[Word]]:
-    size = max(1, min(_TOGETHER // edges_of(chain), int(_KEPT / (len(chain) * 2 * sqrt(length)))))
+    edges = chain.edge_count if chain.stores_edges else len(chain)
+    size = max(1, min(_TOGETHER // edges, int(_KEPT / (len(chain) * 2 * sqrt(length)))))
     return [words[i:i + size] for i in range(0, len(words), size)]
 
 

@@ -104,7 +104,7 @@ class Way:
 
     :param name: a policy; of logs, one of `registry.CHOICES`.
     :param clock: ticks from one report to the next, and the most moves between them.
-    :param late: by how many symbols live reports are late; None: it releases logs.
+    :param late: the delay of live reports, in symbols; None: whole logs are released.
     """
 
     name: str
