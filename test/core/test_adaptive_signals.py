@@ -19,6 +19,8 @@ from symdp_ros.core.online.response import Response
 from symdp_ros.core.zones import Told
 from zone_checks import privacy_of, ZONED
 
+pytestmark = pytest.mark.usefixtures('single_signals')
+
 
 def tables_of(ratio, most):
     """Return tables in which a signal of m cells has these odds."""

@@ -41,7 +41,8 @@ class AlphabetWord:
 
     def advance(self, signal: Signal, symbol: str | None = None) -> str | None:
         if not isinstance(signal, str) or signal not in self._chain.state_index:
-            raise ChainError(f'{signal!r} is not a state of the chain')
+            raise ChainError(f'{signal!r} is not a state of the chain',
+                             state=signal if isinstance(signal, str) else None)
         return self._take(signal)
 
     def finish(self) -> list[str]:
