@@ -25,6 +25,8 @@ from symdp_ros.core.online.adaptive import tables as known
 from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Told
 
+pytestmark = pytest.mark.usefixtures('single_signals')
+
 DELAYS = [0, 1, 2, 5, None]
 
 
