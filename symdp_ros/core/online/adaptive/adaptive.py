@@ -102,7 +102,7 @@ from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 
 _STATE = struct.Struct('<QI')             # ticks so far, position of the last report
-_LEARNT = struct.Struct('<?QI')           # whether there are counts; the first tick, and its report
+_LEARNT = struct.Struct('<?QI')           # whether there are counts; first tick, its report
 _MOST_TICKS = 2**62                       # that a state can have
 _MOST_BYTES = 2**32                       # of f in the window of a delay, or in one segment
 _MOST_MODELS = 8                          # as if there were so many

@@ -152,8 +152,8 @@ class Block:
         return place if self.can_draw(place, symbols) else 0
 
 
-def choose_block(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, single: Cells,
-                 most: int) -> Block | None:
+def choose_block(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
+                 single: Cells, most: int) -> Block | None:
     """
     Choose between a block and a signal about one symbol.
 

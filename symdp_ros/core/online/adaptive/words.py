@@ -412,7 +412,7 @@ class Words:
         if after is None or after.shape != joint.shape:
             after = np.empty_like(joint)
         self.moves.forward(joint, belief, likelihood, after, belief, self._room,
-                                  self.words == 1)
+                           self.words == 1)
         return after, belief
 
     def _row_of(self, tick: int) -> int:
