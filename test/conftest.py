@@ -116,3 +116,12 @@ def pytest_terminal_summary(terminalreporter):
             f'{number} ({reason})' for reason, number in Counter(skipped.values()).most_common())
             + '. Packages of ROS are tried where a ROS 2 that has them is sourced: `make test` or '
             '`colcon test` there.')
+
+
+@pytest.fixture(scope='module')
+def single_signals():
+    """Have no blocks in the policy adaptive: each signal is about one symbol."""
+    from symdp_ros.core.online.adaptive import tables
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, 'LONGEST', 1)
+        yield

@@ -39,13 +39,16 @@ from itertools import takewhile
 from math import isqrt
 
 import numpy as np
-from symdp_ros.core.annotations import Floats
+from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import listed_word
 from symdp_ros.core.models import Models
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.online.adaptive.many import likelihoods, NOTHING
+from symdp_ros.core.online.adaptive.blocks import Turn
+from symdp_ros.core.online.adaptive.many import likelihoods, NOTHING, told
+from symdp_ros.core.online.adaptive.tables import AdaptiveTables
+from symdp_ros.core.online.counts import NUMBERS
 from symdp_ros.core.zones import Signal, Told
 from symdp_ros.errors import ChainError, ConfigurationError
 
@@ -151,6 +154,11 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[Signal]
         models = _models(mechanism)
     if mechanism.tables is not None:
         drawn = [[*word] for word in words]
+        if mechanism.tables.longest(mechanism.delay) > 1:
+            each = [models] * len(drawn) if isinstance(models, Models) else models
+            return np.stack([
+                _smooth_turns(chain, own, told(*_given(mechanism), numbers), clock)
+                for own, numbers in zip(each, _numbers(mechanism, drawn), strict=True)], axis=2)
         return _by_models(chain, models, len(drawn[0]), len(drawn), _along(mechanism, drawn),
                           clock)
     routes = [_checked(chain, map(str, word)) for word in words]
@@ -181,18 +189,77 @@ def _by_models(chain: Chain, models: Models | Sequence[Models], length: int, wor
 
 def _along(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Callable[[int], Floats]:
     """Return likelihoods of signals for `_smooth`: they depend on all signals before."""
+    found = likelihoods(*_given(mechanism), _numbers(mechanism, routes))
+    return lambda t: next(found)
+
+
+def _given(mechanism: OnlineMechanism) -> tuple[AdaptiveTables, int | None, int]:
     chain, tables = mechanism.chain, mechanism.tables
     assert tables is not None
+    return tables, mechanism.delay, chain.state_index[chain.initial_state]
+
+
+def _numbers(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Ints:
+    """Return signals as `OnlineMechanism.draw_signals` does: shape (words, symbols)."""
+    chain, zones = mechanism.chain, mechanism.privacy.zones
     numbers: dict[Signal, int] = {None: NOTHING}
     numbers.update(chain.state_index.items())
-    numbers.update((Told(zone), -1 - i) for i, zone in enumerate(tables.zones or ()))
+    numbers.update((Told(zone), -1 - i) for i, zone in enumerate(zones or ()))
+    numbers.update((signal, len(chain) + number) for signal, number in NUMBERS.items())
     try:
-        signals = np.array([[numbers[signal] for signal in route] for route in routes], np.int64)
+        return np.array([[numbers[signal] for signal in route] for route in routes], np.int64)
     except KeyError as error:
-        raise ChainError(f'{error.args[0]!r} founded no cell: it is no state',
-                         state=error.args[0]) from None
-    found = likelihoods(tables, mechanism.delay, chain.state_index[chain.initial_state], signals)
-    return lambda t: next(found)
+        signal = error.args[0]
+        raise ChainError(f'{signal!r} founded no cell: it is no state',
+                         state=signal if isinstance(signal, str) else None) from None
+
+
+def _smooth_turns(chain: Chain, models: Models, told: list[Floats | Turn],
+                  clock: tuple[int, int]) -> Floats:
+    """
+    Return c_t(s) of one word of signals, of which some are about blocks: shape (ticks, states).
+
+    As `_smooth`. Within a block the last axis is that of the counts so far.
+    """
+    first, each = clock
+    length = first + (len(told) - 1) * each
+    here = models.begin(chain.state_index[chain.initial_state], len(chain))[:, :, None]
+    span = max(1, length if 20 * length * here.nbytes <= _MOST_BYTES else isqrt(length))
+    seen: list[Floats | Turn | None] = [
+        None if (t + 1 - first) % each else told[(t + 1 - first) // each] for t in range(length)]
+
+    def go_over(begin: int, here: Floats) -> tuple[list[Floats], Floats]:
+        priors = []
+        for tick in seen[begin:begin + span]:
+            prior = models.forward(here)
+            priors.append(prior)
+            here = prior if tick is None else tick.forward(prior) if isinstance(
+                tick, Turn) else prior * tick
+            here = here / here.sum()
+            here[here < _IMPOSSIBLE] = 0.0
+        return priors, here
+
+    starts, priors = list[Floats](), list[Floats]()
+    for begin in range(0, length, span):
+        starts.append(here)
+        priors, here = go_over(begin, here)
+    result, later = np.empty((length, len(chain))), np.ones_like(here)
+    for begin in range(span * (len(starts) - 1), -1, -span):
+        if not priors:
+            priors, _ = go_over(begin, starts[-1])
+        starts.pop()
+        for t in range(begin + len(priors) - 1, begin - 1, -1):
+            prior, tick = priors.pop(), seen[t]
+            if isinstance(tick, Turn):
+                padded = np.zeros((later.shape[0], later.shape[1] + 1, later.shape[2]))
+                padded[:, :-1] = later
+                later = tick.backward(padded)[:, :-1]
+            elif tick is not None:
+                later = later * tick
+            likely = (prior * later).sum(axis=(0, 2))
+            result[t] = likely / likely.sum()
+            later = models.backward(later / later.max())
+    return result
 
 
 def smooth_with_constant_normaliser(mechanism: OfflineMechanism,

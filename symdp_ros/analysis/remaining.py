@@ -103,7 +103,7 @@ def _draw(walker: OnlineMechanism, symbol: str, random: Random) -> Floats:
     row = walker.current_distribution(symbol)
     [drawn] = random.choices([*row], [*row.values()])
     likelihood = walker.current_likelihood(drawn)
-    walker.advance(drawn)
+    walker.advance(drawn, symbol)
     for _ in range(walker.ticks_left):
         walker.tick()
     return likelihood

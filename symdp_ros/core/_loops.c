@@ -497,9 +497,13 @@ failed:
     return found;
 }
 
-#define SOME 64      /* as `blocks._STATES`: that count in the choice of a block */
-#define MOST_MORE 3  /* cells besides the default one */
-#define DIGITS 1e12  /* what is equal to so many digits is equal */
+#define SOME 64         /* as `blocks._STATES`: that count in the choice of a block */
+#define MOST_MORE 2     /* cells besides the default one */
+#define MOST_LENGTH 8   /* symbols of a block */
+#define MOST_VECTORS 45 /* of so many in so many cells */
+#define LIKELY 8        /* as `blocks._LIKELY` */
+#define WORTH 0.3       /* as `blocks._WORTH` */
+#define DIGITS 1e12     /* what is equal to so many digits is equal */
 
 /* What is known of a robot from some states on: how likely, and how they lead to each other. */
 typedef struct {
@@ -641,60 +645,123 @@ static Size number_of_vectors(Size length, Size more) {
     return found;
 }
 
-/* H(z) − H(z|c) of a block. `then`: `counts.after` of each number of symbols; `law`: the chances
-   (drawn, counted), and Σ_z P log P by what was counted. */
-static double told_of(const Local *local, const uint8_t *codes, Size length, Size more,
-                      const int64_t *then, const double *law, double *one, double *other) {
-    Size count = local->count, cells = more + 1, before = 1;
-    memcpy(one, local->f, count * sizeof *one);
-    for (Size number = 0; number < length; number++) {
-        Size after = number_of_vectors(number + 1, more);
-        if (number) {
-            lead(local, one, other, before, 0);
-            double *swap = one;
-            one = other, other = swap;
-        }
-        for (Size i = 0; i < count * after; i++) other[i] = 0.0;
-        for (Size s = 0; s < count; s++)
-            for (Size c = 0; c < before; c++)
-                other[s * after + then[c * cells + codes[number * count + s]]] = one[s * before + c];
-        double *swap = one;
-        one = other, other = swap;
-        then += before * cells, before = after;
-    }
-    double all = 0.0, *counted = other, value = 0.0;
-    for (Size c = 0; c < before; c++) {
-        double sum = 0.0;
-        for (Size s = 0; s < count; s++) sum += one[s * before + c];
-        counted[c] = sum;
-        all += sum;
-    }
-    for (Size z = 0; z < before; z++) {
-        double drawn = 0.0;
-        for (Size c = 0; c < before; c++) drawn += law[z * before + c] * (counted[c] / all);
-        value -= drawn > 0 ? drawn * log(drawn) : 0.0;
-    }
-    for (Size c = 0; c < before; c++) value += law[before * before + c] * (counted[c] / all);
-    return value;
+/* The vectors of a number of symbols: how many are in the first cells; m is 1 or 2. */
+static void some_vectors(Size length, Size more, uint8_t *first, uint8_t *second) {
+    for (Size x = 0, i = 0; x <= length; x++)
+        for (Size y = 0; y <= (more == 1 ? 0 : length - x); y++, i++)
+            first[i] = (uint8_t)x, second[i] = (uint8_t)y;
 }
 
-/* block(joint, belief, prior, successors, chances, X, sizes, places, laws, thens, least, longest,
-   founders, models, states, most, ticks): which block tells more for each symbol than `least`, and
-   most: its number in `sizes` (L, m); −1: none. Its founders are put into `founders`. `places`:
-   where in `laws` and `thens` each has its own, as of `told_of`. */
+/* Which of these vectors has so many symbols in the first cells. */
+static Size place_of(Size length, Size more, Size x, Size y) {
+    return more == 1 ? x : x * (length + 1) - x * (x - 1) / 2 + y;
+}
+
+typedef struct { double told, matches; } Worth;
+
+/* What a block tells, H(z) − H(z|c), and the matches of its best marginals given z. `then`:
+   `counts.after` of each number of symbols; `law`: the chances (drawn, counted), and Σ_z P log P
+   by what was counted; `known`: room for SOME·counts at each symbol and after them, `room` twice
+   as much. */
+static Worth worth_of(const Local *local, const uint8_t *codes, Size length, Size more,
+                      const int64_t *then, const double *law, double *known, Size each,
+                      double *room) {
+    Size count = local->count, cells = more + 1, widest = number_of_vectors(length, more);
+    double *one = room, *other = room + each;
+    const int64_t *thens[MOST_LENGTH];
+    memcpy(known, local->f, count * sizeof *known);
+    for (Size number = 0, before = 1; number < length; number++) {
+        Size after = number_of_vectors(number + 1, more);
+        double *here = known + number * each;
+        if (number) lead(local, one, here, before, 0);
+        for (Size i = 0; i < count * after; i++) one[i] = 0.0;
+        for (Size s = 0; s < count; s++)
+            for (Size c = 0; c < before; c++)
+                one[s * after + then[c * cells + codes[number * count + s]]] = here[s * before + c];
+        thens[number] = then;
+        then += before * cells, before = after;
+    }
+    double all = 0.0, counted[MOST_VECTORS], drawn[MOST_VECTORS];
+    Worth found = {0.0, 0.0};
+    for (Size c = 0; c < widest; c++) {
+        counted[c] = 0.0;
+        for (Size s = 0; s < count; s++) counted[c] += one[s * widest + c];
+        all += counted[c];
+    }
+    for (Size z = 0; z < widest; z++) {
+        double sum = 0.0;
+        for (Size c = 0; c < widest; c++) sum += law[z * widest + c] * (counted[c] / all);
+        found.told -= sum > 0 ? sum * log(sum) : 0.0;
+    }
+    for (Size c = 0; c < widest; c++)
+        found.told += law[widest * widest + c] * (counted[c] / all);
+    /* Back: one is the chance of the counts from a symbol on, by its state. */
+    uint8_t x_then[MOST_VECTORS], y_then[MOST_VECTORS], x_now[MOST_VECTORS], y_now[MOST_VECTORS];
+    for (Size number = length - 1; number >= 0; number--) {
+        Size later = number_of_vectors(length - number - 1, more);
+        Size from = number_of_vectors(length - number, more);
+        if (number < length - 1) lead(local, one, other, later, 1);
+        else for (Size s = 0; s < count; s++) other[s] = 1.0;
+        const int64_t *to = thens[length - number - 1];
+        for (Size i = 0; i < count * from; i++) one[i] = 0.0;
+        for (Size s = 0; s < count; s++)
+            for (Size c = 0; c < later; c++)
+                one[s * from + to[c * cells + codes[number * count + s]]] = other[s * later + c];
+        const double *here = known + number * each;
+        Size before = number_of_vectors(number, more), some = 0;
+        int64_t likely[LIKELY];
+        double chances[LIKELY];
+        for (Size s = 0; s < count; s++) {
+            double chance = 0.0;
+            for (Size c = 0; c < before; c++) chance += here[s * before + c];
+            chance = rint(chance * DIGITS);
+            if (some == LIKELY && !(chance > chances[some - 1])) continue;
+            Size at = some < LIKELY ? some++ : LIKELY - 1;
+            for (; at && chance > chances[at - 1]; at--)
+                chances[at] = chances[at - 1], likely[at] = likely[at - 1];
+            chances[at] = chance, likely[at] = s;
+        }
+        some_vectors(number, more, x_then, y_then);
+        some_vectors(length - number, more, x_now, y_now);
+        for (Size z = 0; z < widest; z++) drawn[z] = 0.0;
+        for (Size i = 0; i < some; i++) {
+            Size s = likely[i];
+            for (Size c = 0; c < widest; c++) counted[c] = 0.0;
+            for (Size b = 0; b < from; b++) {
+                double chance = one[s * from + b];
+                if (chance > 0) for (Size c = 0; c < before; c++)
+                    counted[place_of(length, more, x_then[c] + x_now[b], y_then[c] + y_now[b])] +=
+                        here[s * before + c] * chance;
+            }
+            for (Size z = 0; z < widest; z++) {
+                double sum = 0.0;
+                for (Size c = 0; c < widest; c++) sum += law[z * widest + c] * counted[c];
+                if (sum > drawn[z]) drawn[z] = sum;
+            }
+        }
+        for (Size z = 0; z < widest; z++) found.matches += drawn[z];
+    }
+    return found;
+}
+
+/* block(joint, belief, prior, successors, chances, X, sizes, places, laws, thens, told, least,
+   longest, founders, models, states, most, ticks, kinds, numbers of laws, of thens): which block is
+   worth the most, and more than `least`, of those that tell at least `told` for each symbol: its
+   number in `sizes` (L, m); −1: none. Its founders are put into `founders`. `places`: where in
+   `laws` and `thens` each has its own, as of `worth_of`. */
 static PyObject *block(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
     PyObject *joint_, *belief_, *prior_, *successors_, *chances_, *X_, *sizes_, *places_, *laws_;
     PyObject *thens_, *founders_, *found = NULL;
-    double least, *room = NULL;
+    double told, least, *room = NULL;
     int64_t *place = NULL;
     Local *local = NULL;
     Size longest, models, states, most, ticks, tried, law_size, then_size;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOOdnOnnnnnnn", &joint_, &belief_, &prior_, &successors_,
-                          &chances_, &X_, &sizes_, &places_, &laws_, &thens_, &least, &longest,
-                          &founders_, &models, &states, &most, &ticks, &tried, &law_size,
-                          &then_size)) return NULL;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOOddnOnnnnnnn", &joint_, &belief_, &prior_, &successors_,
+                          &chances_, &X_, &sizes_, &places_, &laws_, &thens_, &told, &least,
+                          &longest, &founders_, &models, &states, &most, &ticks, &tried,
+                          &law_size, &then_size)) return NULL;
     TAKE(double, joint, joint_, 'd', models * states, 0);
     TAKE(double, belief, belief_, 'd', states, 0);
     TAKE(double, prior, prior_, 'd', models, 0);
@@ -709,7 +776,7 @@ static PyObject *block(PyObject *module, PyObject *args) {
     Size widest = 1;
     for (Size i = 0; i < tried; i++) {
         Size length = sizes[2 * i], more = sizes[2 * i + 1], entries = 0;
-        int fine = length >= 1 && length <= 16 && more >= 1 && more <= MOST_MORE;
+        int fine = length >= 1 && length <= MOST_LENGTH && more >= 1 && more <= MOST_MORE;
         for (Size j = 0; fine && j < length; j++) entries += number_of_vectors(j, more) * (more + 1);
         Size counts = fine ? number_of_vectors(length, more) : 0;
         fine = fine && places[2 * i] >= 0 && places[2 * i] + counts * (counts + 1) <= law_size
@@ -732,7 +799,7 @@ static PyObject *block(PyObject *module, PyObject *args) {
     if (widest < SOME) widest = SOME;
     local = malloc(sizeof *local);
     place = malloc(states * sizeof *place);
-    room = malloc(2 * SOME * widest * sizeof *room);
+    room = malloc((MOST_LENGTH + 2) * SOME * widest * sizeof *room);
     if (!local || !place || !room) {
         PyErr_NoMemory();
         goto failed;
@@ -742,16 +809,17 @@ static PyObject *block(PyObject *module, PyObject *args) {
     some_states(local, belief, states);
     some_moves(local, joint, belief, prior, successors, chances, models, states, most, ticks,
                place, room);
-    double *one = room, *other = room + SOME * widest;
+    double *known = room + 2 * SOME * widest;
     for (Size i = 0; i < tried; i++) {
         Size length = sizes[2 * i], more = sizes[2 * i + 1];
         int64_t some[MOST_MORE + 1];
-        uint8_t codes[16 * SOME];
+        uint8_t codes[MOST_LENGTH * SOME];
         if (length > longest || more >= local->count) continue;
-        some_cells(local, X, states, length, more, some, codes, one, other);
-        double value = told_of(local, codes, length, more, thens + places[2 * i + 1],
-                               laws + places[2 * i], one, other) / (double)length;
-        if (!(value > least + BETTER)) continue;
+        some_cells(local, X, states, length, more, some, codes, room, room + SOME * widest);
+        Worth worth = worth_of(local, codes, length, more, thens + places[2 * i + 1],
+                               laws + places[2 * i], known, SOME * widest, room);
+        double value = (worth.matches + WORTH * worth.told) / (double)length;
+        if (!(worth.told / (double)length > told + BETTER && value > least + BETTER)) continue;
         best = i, least = value;
         for (Size c = 0; c <= more; c++) founders[c] = local->states[some[c]];
     }

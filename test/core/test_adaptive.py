@@ -25,6 +25,8 @@ from symdp_ros.core.online import targets
 from symdp_ros.core.online.adaptive import tables as known
 from symdp_ros.core.online.response import exp_lower_bound, Response
 
+pytestmark = pytest.mark.usefixtures('single_signals')
+
 
 #: A street, and a state to which no moves lead.
 PATH = Chain({f'{i}': [f'{j}' for j in (i - 1, i, i + 1) if 0 <= j < 10] for i in range(10)}

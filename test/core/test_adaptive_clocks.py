@@ -20,6 +20,8 @@ from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, P
 from symdp_ros.core.online.adaptive import adaptive
 from symdp_ros.core.online.adaptive import words as in_step
 
+pytestmark = pytest.mark.usefixtures('single_signals')
+
 #: With P and without; where none can stay, so that there are two models; in one direction.
 NAMED = Chain({'a': {'a': 0.8, 'b': 0.2}, 'b': {'a': 0.1, 'b': 0.6, 'c': 0.3},
                'c': {'c': 0.5, 'a': 0.5}}, 'a')

@@ -24,6 +24,8 @@ from symdp_ros.core.online.adaptive import causal_adaptive
 from symdp_ros.core.online.adaptive import tables as known
 from symdp_ros.core.word_arrays import WordBits
 
+pytestmark = pytest.mark.usefixtures('single_signals')
+
 DELAYS = [0, 1, 2, 5, None]
 
 

@@ -19,6 +19,8 @@ from symdp_ros.core.online.response import Response
 from symdp_ros.core.zones import Told
 from zone_checks import privacy_of, ZONED
 
+pytestmark = pytest.mark.usefixtures('single_signals')
+
 
 def tables_of(ratio, most):
     """Return tables in which a signal of m cells has these odds."""
@@ -83,7 +85,7 @@ def test_the_first_of_the_largest(most):
         keys = np.array([[random.choice([-1.0, 0.0, 0.1, 0.2, 0.3]) for _ in range(8)]
                          for _ in range(3)])
         keys[0, 0] = 0.1
-        places, counts = cells_module._largest(keys, most)
+        places, counts = cells_module.largest(keys, most)
         assert len(places) == counts.max()
         for row, found, count in zip(keys, places.T, counts, strict=True):
             expected = sorted(np.flatnonzero(row >= 0), key=lambda s: -row[s])[:most]

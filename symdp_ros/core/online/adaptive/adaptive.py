@@ -35,6 +35,13 @@ a report is due at once, the m of the largest
 Where there are more than 10 reports for each signal, they lie beyond what X looks ahead: the cells
 are then chosen as with a delay.
 
+**Blocks.** With a delay and no zones, a signal may be about the next L symbols together: how many
+of them lie in each of some cells, drawn with noise (`core.online.counts`) when the last one is in.
+L ≤ delay + 1, so that no report waits for it. L and the cells of each symbol are chosen when the
+block begins, as `core.online.adaptive.blocks` says; L = 1 is the signal above. At the end of the
+word (`finish`) a block under way is cut short, and its signal drawn of the symbols so far. Where a
+symbol is left out (`tick`), so are those of the block so far: nothing is drawn of them any more.
+
 **Reports.** o_t is a function of z_1…z_{t+d} and o_{t−1}, d being the `delay`: of the routes that
 the map allows from o_{t−1}, take the one with the most expected matches,
 
@@ -55,9 +62,13 @@ have a signal, whatever R is: that decides how good reports are, not how private
 them and of public data, so every symbol's row is a randomized response over the same m cells,
 about one of them or about none: for any two symbols the probability of one signal differs by a
 factor of at most e^{ε/k} (`core.online.response`, Claim). P[z_1…z_n | w] is the product of these
-rows along z; for adjacent words at most k factors differ: the ratio is at most e^ε. It holds for
-any f. Reports are functions of signals: post-processing, which costs nothing. So are f, γ and the
-state (`state`, `restore`).
+rows along z; for adjacent words at most k factors differ: the ratio is at most e^ε. With blocks,
+fix the signals before one: L and the cells are functions of them and of public data, and blocks
+are disjoint. For two blocks that differ in j symbols the probability of a signal differs by a
+factor of at most e^{jε/k} (one symbol after the other, `core.online.counts`, Claim), and the j of
+all blocks are at most k together. It holds for any f. Reports are functions of signals:
+post-processing, which costs nothing. So are f, γ and the state (`state`, `restore`). A state that is taken within a block says how many of its symbols have
+passed, and nothing else of them: `restore` goes on as if they had been left out.
 
 Left out are, for the choice of m and the order of founders, states with f below 10⁻⁹ (those
 without X count as equally likely in each cell), and in the last sum of (3) those with γ below
@@ -91,7 +102,7 @@ from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 
 _STATE = struct.Struct('<QI')             # ticks so far, position of the last report
-_LEARNT = struct.Struct('<?QI')           # whether there are counts; the first tick, and its report
+_LEARNT = struct.Struct('<?QI')           # whether there are counts; first tick, its report
 _MOST_TICKS = 2**62                       # that a state can have
 _MOST_BYTES = 2**32                       # of f in the window of a delay, or in one segment
 _MOST_MODELS = 8                          # as if there were so many
@@ -182,8 +193,8 @@ class AdaptiveWord:
         assert block is not None
         place = block.place_of(signal, symbols)
         if not place and (signal != WAITING or symbols == len(block.responses)):
-            raise ChainError(f'{signal!r} cannot be the signal after these: it is symbol {symbols} '
-                             f'of a block of {len(block.responses)}, in {block.cells} cells')
+            raise ChainError(f'{signal!r} cannot be the signal after these: of symbol {symbols} of '
+                             f'a block of {len(block.responses)}, in {block.cells} cells')
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
         return self._count_in(place)
 

@@ -11,8 +11,11 @@ chosen when the block begins, from f and public data alone:
   next ones found the others, and every other state joins the one of the largest X. This is what
   cells are at the last symbol. E(s) being how likely s leads to each cell, E ← P·E goes back by
   one symbol, and s is in the cell of the largest E(s).
-- Taken is what tells the most of the counts for each symbol, (H(z) − H(z|c))/L: of some L and m
-  (`tables.BLOCKS`), where it is clearly more than what a signal about one symbol tells.
+- Of some L and m (`tables.BLOCKS`), and the signal about one symbol, taken is what has the largest
+  sum of the matches that are expected of the best guess of each symbol, given z alone of what is
+  still to be drawn, and 0.3·(H(z) − H(z|c)), for each symbol. Blocks that tell less of the counts
+  for each symbol than that one signal does of its own are left out: later signals add more
+  matches to it.
 
 For the second of these, P is the mean of the models, each state's by how likely they are at it,
 and only the 64 most probable states count.
@@ -37,7 +40,8 @@ from symdp_ros.core.zones import Count
 _STATES = 64  # that count in the choice
 _TIE = 1e-9   # nats by which a later choice must be better
 _DIGITS = 1e12  # what is equal to so many digits is equal
-_MORE = 1.05  # times what one symbol's signal tells: a block must tell more
+_WORTH = 0.3  # matches that a nat is worth
+_LIKELY = 8   # most probable states of each symbol, of which one is the best guess
 INSIDE = 2**32 - 1  # in a state: a symbol of a block, not its last one
 
 
@@ -148,8 +152,8 @@ class Block:
         return place if self.can_draw(place, symbols) else 0
 
 
-def choose_block(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, single: Cells,
-                 most: int) -> Block | None:
+def choose_block(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
+                 single: Cells, most: int) -> Block | None:
     """
     Choose between a block and a signal about one symbol.
 
@@ -160,11 +164,12 @@ def choose_block(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Fl
     :param most: how many symbols a block may have.
     :return: the block; None: a signal about one symbol tells as much.
     """
-    least = _MORE * _told(tables, belief[:, 0], single)
+    told, matches = _worth_of_single(tables, belief[:, 0], single)
+    least = matches + _WORTH * told
     if loops is not None:
-        best, founders = _compiled(tables, moves, joint, belief, least, most)
+        best, founders = _compiled(tables, moves, joint, belief, told, least, most)
     else:
-        best, founders = _best(tables, moves, joint[:, :, 0], belief[:, 0], least, most)
+        best, founders = _best(tables, moves, joint[:, :, 0], belief[:, 0], told, least, most)
     if best < 0:
         return None
     length, more = [*tables.blocks][best]
@@ -172,24 +177,24 @@ def choose_block(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Fl
                  _cells(tables, moves, joint, belief, founders[:more + 1], length))
 
 
-def _compiled(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, least: float,
-              most: int) -> tuple[int, Ints]:
+def _compiled(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, told: float,
+              least: float, most: int) -> tuple[int, Ints]:
     """Return what `_best` does, compiled."""
     laws = tables.laws
     successors, chances = moves.by_state
-    founders = np.empty(4, np.int64)
+    founders = np.empty(3, np.int64)
     best: int = loops.block(joint, belief, moves.prior, successors, chances, tables.X.rows, *laws,
-                            least, most, founders, *chances.shape, tables.signal, len(laws.sizes),
-                            len(laws.laws), len(laws.thens))
+                            told, least, most, founders, *chances.shape, tables.signal,
+                            len(laws.sizes), len(laws.laws), len(laws.thens))
     return best, founders
 
 
-def _best(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, least: float,
-          most: int) -> tuple[int, Ints]:
+def _best(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, told: float,
+          least: float, most: int) -> tuple[int, Ints]:
     """
-    Return which block of `tables.blocks` tells the most, and more than `least`; −1: none does.
+    Return which block of `tables.blocks` is worth the most, and the founders of its cells.
 
-    Return the founders of its cells, too.
+    −1: none is worth more than `least` and tells more than `told`, for each symbol.
     """
     best, found = -1, np.empty(0, np.int64)
     states = np.sort(np.argsort(-belief, kind='stable')[:_STATES])
@@ -207,8 +212,9 @@ def _best(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, l
         for _ in range(length - 1):
             E = P @ E
             codes.append(np.rint(E * _DIGITS).argmax(axis=1))
-        value = _told_of_counts(f, P, codes[::-1], responses[-1]) / length
-        if value > least + _TIE:
+        tells, matches = _worth(f, P, codes[::-1], responses[-1])
+        value = (matches + _WORTH * tells) / length
+        if tells / length > told + _TIE and value > least + _TIE:
             least, best, found = value, i, states[founders]
     return best, found
 
@@ -253,26 +259,42 @@ def _moves(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
     return found
 
 
-def _told_of_counts(f: Floats, P: Floats, codes: list[Ints], response: CountResponse) -> float:
-    """Return H(z) − H(z|c) of a block."""
-    known, states = f[None], np.arange(len(f))
+def _worth(f: Floats, P: Floats, codes: list[Ints],
+           response: CountResponse) -> tuple[float, float]:
+    """Return H(z) − H(z|c) of a block, and the matches of the best guesses given z."""
+    states, known = np.arange(len(f)), [f[None]]  # of each symbol: (counts before, states)
     for number, code in enumerate(codes):
         then = after(number, response.cells)
         more = np.zeros((len(after(number + 1, response.cells)), len(f)))
-        more[then[:, code], states] = known @ P if number else known
-        known = more
-    counted: Floats = known.sum(axis=1)
+        more[then[:, code], states] = known[-1]
+        known.append(more @ P if number + 1 < len(codes) else more)
+    counted: Floats = known.pop().sum(axis=1)
     counted /= counted.sum()
     drawn = response.chances @ counted
     logs = np.log(np.where(drawn > 0, drawn, 1.0))
-    return float(counted @ response.told - (drawn * logs).sum())
+    matches, later = 0.0, np.empty((0, 0, 0))  # the chance of z: (drawn, counts before, states)
+    for number in range(len(codes) - 1, -1, -1):
+        counts = after(number, response.cells)[:, codes[number]]
+        later = (later @ P.T)[:, counts, states] if later.size else response.chances[:, counts]
+        likely = np.rint(known[number].sum(axis=0) * _DIGITS)
+        some = np.argsort(-likely, kind='stable')[:_LIKELY]
+        both = (known[number][:, some] * later[:, :, some]).sum(axis=1)
+        matches += both.max(axis=1).sum()
+    return float(counted @ response.told - (drawn * logs).sum()), float(matches)
 
 
-def _told(tables: AdaptiveTables, belief: Floats, cells: Cells) -> float:
-    """Return H(z) − H(z|s) of a signal about one symbol."""
-    size = int(cells.sizes[0])
-    masses = np.bincount(cells.codes[:, 0], belief, size + 1)
-    other, own, uniform, both = (share[size] for share in tables.shares)
+def _worth_of_single(tables: AdaptiveTables, f: Floats, cells: Cells) -> tuple[float, float]:
+    """Return H(z) − H(z|s) of a signal about one symbol, and the matches of the best guess."""
+    size, codes = int(cells.sizes[0]), cells.codes[:, 0]
+    masses = np.bincount(codes, f, size + 1)
+    other, own, uniform, both = (float(share[size]) for share in tables.shares)
     some, nothing = masses[1:].sum(), masses[0]
     chance = uniform * nothing + other * some + (own - other) * masses[1:]
-    return float(both * some + nothing * np.log(uniform) - (chance * np.log(chance)).sum())
+    told = both * some + nothing * np.log(uniform) - (chance * np.log(chance)).sum()
+    best = np.zeros(size + 1)
+    np.maximum.at(best, codes, f)
+    order = np.argsort(-best[1:], kind='stable')[:2] + 1
+    others = np.full(size, best[order[0]])
+    others[order[0] - 1] = best[order[1]] if size > 1 else 0.0
+    guesses = np.maximum(np.maximum(own * best[1:], other * others), uniform * best[0])
+    return float(told), float(guesses.sum())

@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits
+from symdp_ros.core.online.adaptive.blocks import Turn
+from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.own_moves import EVERY
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.words import Words
-from symdp_ros.core.online.counts import after, NUMBERS, vectors
+from symdp_ros.core.online.counts import after, NUMBERS, SIGNALS, vectors
 from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Count, WAITING
 from symdp_ros.errors import ChainError
@@ -191,10 +193,59 @@ class _Group:
         return places
 
 
+def told(tables: AdaptiveTables, delay: int | None, initial: int,
+         signals: Ints) -> list[Floats | Turn]:
+    """
+    Return what each signal of one word tells, where there are blocks.
+
+    That is the probability of what was drawn, for each state: shape (states, 1); or, in a block, a
+    symbol of it.
+
+    :param signals: as of `Drawn`: shape (symbols,).
+    :raises ChainError: that cannot have been drawn.
+    """
+    words, found = Words(tables, delay), list[Floats | Turn]()
+    words.begin(initial)
+    for number, drawn in enumerate(signals.tolist(), 1):
+        block, passed, states = words.block, words.passed, tables.states
+        if block is not None:
+            signal = SIGNALS[drawn - states] if drawn >= states else None
+            place = block.place_of(signal, passed + 1)
+            if not place and (signal != WAITING or passed + 1 == len(block.responses)):
+                raise _not_drawn(number)
+            found.append(Turn(block, passed))
+            words.count_in(place, reports=False)
+        else:
+            assert words.cells is not None
+            places = np.flatnonzero(words.cells.founders[:, 0] == drawn) + 1
+            if drawn < 0 or not len(places):
+                raise _not_drawn(number)
+            found.append(_chances(tables, words.cells, places))
+            words.take(places, reports=False)
+        for _ in range(tables.signal // tables.report - 1):
+            words.take(np.zeros(1, np.int64), reports=False)
+    return found
+
+
+def _chances(tables: AdaptiveTables, cells: Cells, places: Ints) -> Floats:
+    """Return the probability of cells that were drawn, for each state: shape (states, words)."""
+    (sizes, _, codes), shares = cells, tables.shares
+    found: Floats = np.where(codes == places, shares.own[sizes], np.where(
+        codes == 0, shares.uniform[sizes], shares.other[sizes]))
+    return found
+
+
+def _not_drawn(number: int) -> ChainError:
+    return ChainError(f'signal {number} of a word founded no cell after those before it: '
+                      'the word was drawn by another mechanism')
+
+
 def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
                 signals: Ints) -> Iterator[Floats]:
     """
     Yield for each symbol the probability of what was drawn, for each state: (states, words).
+
+    Where there are no blocks.
 
     :param signals: of words of one length, as of `Drawn`; `NOTHING`: no symbol, nothing told:
         shape (words, symbols).
@@ -205,7 +256,7 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
                         strict=True):
             yield np.concatenate(each, axis=1)
         return
-    words, shares, zone_of = Words(tables, delay, len(signals)), tables.shares, tables.zone_of
+    words, zone_of = Words(tables, delay, len(signals)), tables.zone_of
     words.begin(initial)
     for number, column in enumerate(signals.T, 1):
         drawn, told = column >= 0, np.empty(0, np.int64)
@@ -215,16 +266,12 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
             words.prepare(told)
         places, found = np.zeros(len(signals), np.int64), np.ones((tables.states, len(signals)))
         if words.cells is not None:
-            sizes, founders, codes = words.cells
-            own = founders == column
+            own = words.cells.founders == column
             places[drawn] = 1 + own.argmax(axis=0)[drawn]
             drawn = drawn & own.any(axis=0)
-            chances = np.where(codes == places, shares.own[sizes], np.where(
-                codes == 0, shares.uniform[sizes], shares.other[sizes]))
-            found[:, drawn] = chances[:, drawn]
+            found[:, drawn] = _chances(tables, words.cells, places)[:, drawn]
         if not np.array_equal(drawn, column >= 0) or zone_of is None and not drawn.all():
-            raise ChainError(f'signal {number} of a word founded no cell after those before it: '
-                             'the word was drawn by another mechanism')
+            raise _not_drawn(number)
         if zone_of is not None:
             found *= (zone_of[:, None] == told) | (told < 0)
         yield found

@@ -89,9 +89,9 @@ class Moves:
         place = np.arange(degrees.max())
         there = place < degrees[:, None]
         edges = np.where(there, offsets[:-1, None] + place, 0)
-        chances = np.where(there, models.weights[:, edges].astype(np.float64), 0.0)
+        weights = np.where(there, models.weights[:, edges].astype(np.float64), 0.0)
         return (np.where(there, models.targets[edges], self.states).astype(np.int64),
-                np.ascontiguousarray(chances))
+                np.ascontiguousarray(weights))
 
     def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
                 summed: Floats, room: Room, together: bool = False) -> None:

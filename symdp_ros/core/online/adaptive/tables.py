@@ -25,7 +25,7 @@ DISCOUNT = 0.9
 CELLS = 12          # up to which every number of cells is tried; after them only the largest
 MOST_CELLS = 1024
 LONGEST = 6         # symbols of a block
-BLOCKS = tuple((length, more) for more in (1, 2) for length in (2, 3, 4, 6))  # L and m that are tried
+BLOCKS = tuple((length, more) for more in (1, 2) for length in (2, 3, 4, 6))  # (L, m): tried
 FEW_REPORTS = 10    # for one signal: more lie beyond what X looks ahead (1/(1 − γ) reports)
 
 _MOST_OF_BLOCKS = 5  # ε/k: above it, a signal about one symbol tells nearly all
@@ -270,10 +270,10 @@ class AdaptiveTables:
     def laws(self) -> BlockLaws:
         """Return what the compiled choice of a block needs of `blocks`."""
         sizes, places, laws, thens = [], [], list[Floats](), list[Ints]()
-        for (length, more), responses in self.blocks.items():
+        for (length, more), drawn in self.blocks.items():
             sizes.append((length, more))
             places.append((sum(map(len, laws)), sum(map(len, thens))))
-            laws += [responses[-1].chances.ravel(), responses[-1].told]
+            laws += [drawn[-1].chances.ravel(), drawn[-1].told]
             thens += [after(number, more + 1).ravel() for number in range(length)]
         return BlockLaws(np.array(sizes, np.int64), np.array(places, np.int64),
                          np.concatenate(laws), np.concatenate(thens))

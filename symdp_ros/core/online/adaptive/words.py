@@ -412,7 +412,7 @@ class Words:
         if after is None or after.shape != joint.shape:
             after = np.empty_like(joint)
         self.moves.forward(joint, belief, likelihood, after, belief, self._room,
-                                  self.words == 1)
+                           self.words == 1)
         return after, belief
 
     def _row_of(self, tick: int) -> int:
@@ -482,7 +482,7 @@ class Words:
         self.previous = self._best(self._values[number], self.previous)[1]
 
     def plan_age(self) -> int:
-        """Return how many reports ago those that leave next were chosen; `NO_PLAN`: they are not."""
+        """Return how many reports ago those that leave next were chosen; or `NO_PLAN`."""
         if self.planned_at is None:
             return NO_PLAN
         age = (self.count - self.planned_at) // self.tables.report

@@ -1,0 +1,356 @@
+# SPDX-FileCopyrightText: 2026 The symdp_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks of the policy adaptive: their promise, what is known by them, and restarts within one."""
+from collections import Counter
+from itertools import product
+from math import exp
+from random import Random
+
+from adaptive_reference import made, PERIOD
+import numpy as np
+from offline_checks import assert_drawn
+from online_checks import assert_drawn_from_the_law, way_of
+import pytest
+from refusals import refused
+from strategies import exp_bounds, flat, grid, per_symbol
+from symdp_ros import Chain, ChainError, UnknownSymbolError
+from symdp_ros.analysis.belief import smooth, smooth_together
+from symdp_ros.core.models import known_model
+from symdp_ros.core.online.adaptive import blocks as blocks_module
+from symdp_ros.core.online.counts import SIGNALS
+from symdp_ros.core.zones import Count, WAITING
+
+THREE = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': {'a': 0.05, 'b': 0.9, 'c': 0.05},
+               'c': {'b': 0.1, 'c': 0.9}}, 'b')
+STREET = Chain({'a': ['a', 'b'], 'b': ['a', 'b', 'c'], 'c': ['b', 'c']}, 'b')
+#: It ends in c, or d, for ever; from d no moves lead to a founder.
+ENDS = Chain({'a': {'a': 0.8, 'b': 0.2}, 'b': {'b': 0.8, 'c': 0.1, 'd': 0.1}, 'c': ['c'],
+              'd': ['d']}, 'a')
+BLOCKS = {'three': THREE, 'street': STREET, 'ends': ENDS, 'period': PERIOD}
+for_all_blocks = pytest.mark.parametrize('chain', BLOCKS.values(), ids=BLOCKS)
+
+
+def signals_of(mechanism, length):
+    return mechanism.law.of_signals.everything(length)
+
+
+def lengths(signals):
+    """Return how many symbols each block has."""
+    return [sum(signal.counts) for signal in signals
+            if isinstance(signal, Count) and signal != WAITING]
+
+
+# The promise, in exact arithmetic.
+
+@pytest.mark.parametrize('epsilon, adjacency, delay, length', [
+    (1.0, 1, None, 4), (1.0, 2, None, 3), (1.0, 1, 2, 3)])
+@for_all_blocks
+def test_every_pair_of_words_and_all_signals(chain, epsilon, adjacency, delay, length):
+    """Known, infeasible and unknown symbols."""
+    mechanism = made(chain, epsilon, adjacency, delay=delay)
+    outputs, inputs = signals_of(mechanism, length), (*chain.states, None)
+    longest = max((max(lengths(signals), default=1) for signals in outputs), default=1)
+    assert longest > 1 or chain is not THREE
+    words = [*product(range(len(inputs)), repeat=length)]
+    law, exact = mechanism.law.of_signals, {}
+    table = np.array([[exact.setdefault(chance, len(exact)) for chance in law.exact_probabilities(
+        [inputs[i] for i in word], outputs)] for word in words])
+    values = [*exact]
+    assert all(sum(values[i] for i in row) == 1 for row in table)
+    apart = (np.array(words)[:, None] != np.array(words)).sum(axis=2)
+    for j in range(1, length + 1):
+        bound = exp_bounds(j * per_symbol(epsilon, adjacency))[1]
+        first, second = np.nonzero(apart == j)
+        pairs = np.unique(table[first].astype(np.int64) * len(values) + table[second])
+        assert all(values[p // len(values)] <= bound * values[p % len(values)] for p in pairs)
+
+
+# What is known, and what is drawn.
+
+def by_enumeration(mechanism, signals, robot=None):
+    """Return P[s_t = s | signals], over all routes of the robot: shape (symbols, states)."""
+    chain = mechanism.chain
+    models = chain.models(mechanism.trust) if robot is None else robot
+    found = np.zeros((len(signals), len(chain)))
+    for route in product(range(len(chain)), repeat=len(signals)):
+        states = [chain.states[i] for i in route]
+        if chain.is_feasible(states):
+            begin = chain.state_index[chain.initial_state]
+            [chance] = mechanism.law.of_signals.exact_probabilities(states, [signals])
+            found[range(len(route)), route] += exp(
+                models.log_measure((begin, *route))) * float(chance)
+    return found / found.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize('trust', [1.0, 0.5])
+@pytest.mark.parametrize('chain', [THREE, STREET, ENDS], ids=['three', 'street', 'ends'])
+def test_beliefs_are_those_of_all_routes(chain, trust):
+    mechanism = made(chain, 1.0, trust=trust, delay=None)
+    random, robot = Random(3), known_model(*chain.csr(), chain.edge_probabilities())
+    some = random.sample(signals_of(mechanism, 5), 8)
+    assert max(max(lengths(signals), default=1) for signals in some) > 1
+    for signals in some:
+        expected = by_enumeration(mechanism, signals)
+        assert smooth(mechanism, signals) == pytest.approx(expected, abs=1e-7)
+        found = smooth_together(mechanism, [signals, signals], robot)
+        assert found[:, :, 1] == pytest.approx(by_enumeration(mechanism, signals, robot), abs=1e-7)
+        mechanism.replay(signals)
+        word = mechanism._word._word
+        gamma = {tick: likely[:, 0] for tick, likely in word._smoothed(word._whole(4))}
+        assert [gamma[t] for t in range(5)] == pytest.approx(expected, abs=1e-7)
+        mechanism.reset()
+
+
+@pytest.mark.parametrize('delay', [1, 2, 3])
+def test_what_is_reported_is_known_of_all_routes(delay):
+    mechanism, random, inside = made(THREE, 1.0, delay=delay), Random(delay), 0
+    for signals in random.sample(signals_of(mechanism, 6), 6):
+        mechanism.reset()
+        drawn = 0
+        for t, signal in enumerate(signals):
+            mechanism.advance(signal)
+            drawn = drawn if signal == WAITING else t + 1
+            if t >= delay:
+                inside += signal == WAITING
+                known = (*signals[:drawn], *[WAITING] * (t + 1 - drawn))
+                assert mechanism.posterior == pytest.approx(
+                    by_enumeration(mechanism, signals[:drawn])[t - delay], abs=1e-7), known
+    assert inside
+
+
+@pytest.mark.parametrize('chain, delay, word', [
+    (THREE, None, 'abbbc'), (STREET, None, ['b', None, 'a', 'a']), (THREE, 2, 'bbba')],
+    ids=['whole', 'unknown', 'delay'])
+def test_signals_and_reports_are_drawn_from_their_law(chain, delay, word):
+    assert_drawn_from_the_law(made(chain, 1.0, delay=delay, random=Random(8)), [*word])
+
+
+def test_steps_draw_by_the_law():
+    """Also of the block that the word ends within."""
+    mechanism = made(THREE, 1.0, delay=None, random=Random(11))
+    signals, word = mechanism.law.of_signals.of('bbb'), ['b', 'a', 'b']
+    chances = mechanism.law.of_signals.exact_probabilities(word, signals)
+    reports = Counter()
+    for z, chance in zip(signals, chances, strict=True):
+        reports[tuple(mechanism.decode(z))] += chance
+    assert sum(chances) == 1
+    assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(1_500)), reports, 1_500)
+
+
+@pytest.mark.parametrize('delay', [None, 1, 4])
+def test_many_words_are_decoded_as_single_ones(delay):
+    chain, random = grid(4), Random(6)
+    mechanism = made(chain, 1.5, delay=delay, random=Random(2))
+    words = [[random.choice([*chain.states[:3], None]) for _ in range(length)]
+             for length in (9, 1, 0, 13)]
+    symbols, offsets = flat(chain, words)
+    reports, drawn, luck = mechanism.draw_with_luck(symbols, offsets)
+    assert (drawn >= len(chain)).any() and (luck[drawn >= len(chain)] == 0).all()
+    names = [*chain.states, *SIGNALS]
+    for begin, end in zip(offsets[:-1], offsets[1:], strict=True):
+        signals = [names[z] for z in drawn[begin:end]]
+        decoded = mechanism.decode(signals)
+        assert decoded == [chain.states[o] for o in reports[begin:end]]
+        assert chain.is_feasible(decoded)
+
+
+def test_blocks_err_less():
+    """Among words of a robot that stays; the difference is many times its deviation."""
+    chain, random = Chain({s: {t: 0.97 if s == t else 0.03 / (len(row) - 1) for t in row}
+                           for s in grid(4).states for row in [grid(4).successors(s)]},
+                          '0,0'), Random(4)
+    words = []
+    for _ in range(40):
+        here, word = chain.initial_state, []
+        for _ in range(60):
+            rows = chain.successors(here)
+            [here] = random.choices(rows, [0.97 if s == here else 0.03 / (len(rows) - 1)
+                                           for s in rows])
+            word.append(here)
+        words.append(word)
+    symbols, offsets = flat(chain, words)
+    errors = []
+    for longest in (1, 6):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr('symdp_ros.core.online.adaptive.tables.LONGEST', longest)
+            mechanism = made(chain, 1.0, trust=1.0, delay=None, random=Random(1))
+            errors.append((mechanism.privatize_many(symbols, offsets) != symbols).mean())
+    assert errors[1] < 0.7 * errors[0]
+
+
+# Live.
+
+def block_under_way(mechanism):
+    """Return how many symbols of a block have passed, and how many it has; (0, 0): of none."""
+    word = mechanism._word._word
+    return (0, 0) if word.block is None else (word.passed, len(word.block.responses))
+
+
+@pytest.mark.parametrize('delay', [2, 5, None])
+@pytest.mark.parametrize('chain', [THREE, STREET, grid(3)], ids=['three', 'street', 'grid'])
+def test_a_restart_at_every_place_changes_nothing(chain, delay):
+    """Within a block: what is published until something is drawn again."""
+    mechanism, symbols, inside = made(chain, 1.0, delay=delay, random=Random(5)), Random(6), 0
+    for t in range(25):
+        state = mechanism.state
+        other = made(chain, 1.0, delay=delay, random=Random(t))
+        other.restore(state)
+        assert other.state == state and other.previous == mechanism.previous
+        passed, size = block_under_way(mechanism)
+        inside += passed > 0
+        going = mechanism.another(random=Random(t))
+        going.restore(state)
+        for _ in range(6 if delay != 5 else 12):
+            symbol = symbols.choice(chain.states)
+            assert other.step(symbol) == going.step(symbol) and other.state == going.state
+        mechanism.step(symbols.choice([*chain.states, None]))
+    assert inside > 2
+
+
+@pytest.mark.parametrize('delay', [2, 3, 5])
+def test_within_a_block_a_restart_publishes_the_same(delay):
+    mechanism, random, compared = made(THREE, 1.0, delay=delay, random=Random(5)), Random(6), 0
+    state = mechanism.state
+    for _ in range(60):
+        passed, size = block_under_way(mechanism)
+        report = mechanism.step(random.choice('abc'))
+        if 0 < passed < size - 1:
+            other = made(THREE, 1.0, delay=delay, random=Random(7))
+            other.restore(state)
+            if block_under_way(other)[1] > 1:  # nothing is drawn with its next symbol
+                assert other.step(random.choice('abc')) == report
+                compared += 1
+        state = mechanism.state
+    assert compared > 3
+
+
+def test_a_state_tells_nothing_of_a_block_under_way():
+    inside = 0
+    for delay in (2, None):
+        mechanisms = [made(THREE, 1.0, delay=delay, random=Random(5)) for _ in 'abc']
+        while not block_under_way(mechanisms[0])[1]:
+            [signal, *_] = mechanisms[0].current_distribution(None)
+            for mechanism in mechanisms:
+                mechanism.advance(signal)
+        for _ in range(block_under_way(mechanisms[0])[1] - 1):
+            inside += 1
+            for symbol, mechanism in zip(('a', 'c', None), mechanisms, strict=True):
+                mechanism.step(symbol)
+            assert len({mechanism.state for mechanism in mechanisms}) == 1
+    assert inside > 1
+
+
+def test_a_symbol_that_is_left_out_leaves_the_block():
+    """As if there were none of its symbols: nothing is drawn of them any more."""
+    for delay in (3, None):
+        mechanism = made(THREE, 1.0, delay=delay, random=Random(5))
+        while block_under_way(mechanism)[0] < 2:
+            mechanism.step('b')
+        state, count = mechanism.state, mechanism._word._word.count
+        mechanism.tick()
+        other = made(THREE, 1.0, delay=delay)
+        other.restore(state)
+        other.tick()
+        assert other.state == mechanism.state and mechanism._word._word.count == count + 1
+        assert (other._word._word.joint == mechanism._word._word.joint).all()
+
+
+def test_states_that_cannot_be():
+    mechanism = made(THREE, 1.0, delay=3, random=Random(5))
+    for _ in range(20):
+        mechanism.step('b')
+    state, refusals = mechanism.state, 0
+    for place in range(len(state)):
+        for wrong in (state[place] ^ 1, 0, 255):
+            content = state[:place] + bytes([wrong]) + state[place + 1:]
+            other = made(THREE, 1.0, delay=3)
+            try:
+                other.restore(content)
+            except ChainError:
+                refusals += 1
+            else:
+                assert other.state == content
+    assert refusals > 50
+
+
+def test_a_step_takes_the_same_way_for_every_symbol():
+    ways = set()
+    for symbol in (*THREE.states, None):
+        mechanism = made(THREE, 1.0, delay=None, random=Random(9))
+        way = []
+        for t in range(8):
+            mechanism.step('b')
+        for _ in range(7):
+            own, _ = way_of(lambda mechanism=mechanism, symbol=symbol: mechanism.step(symbol))
+            way.append(own[:400])  # before what follows the draw
+            if block_under_way(mechanism)[0] == 0:
+                break
+        ways.add(tuple(way))
+    assert len(ways) == 1
+
+
+def test_an_unknown_symbol_changes_nothing():
+    mechanism = made(THREE, 1.0, delay=2, random=Random(3))
+    for _ in range(9):
+        before = mechanism.state, block_under_way(mechanism)
+        with pytest.raises(UnknownSymbolError):
+            mechanism.step('nowhere')
+        assert (mechanism.state, block_under_way(mechanism)) == before
+        mechanism.step('a')
+
+
+def test_signals_that_cannot_have_been_drawn():
+    mechanism = made(THREE, 1.0, delay=None)
+    length = block_under_way(mechanism)[1]
+    assert length > 1 and mechanism.current_distribution('a') == {WAITING: 1.0}
+    for wrong in ('a', None, Count((1, 1, 1, 1)), Count((length, 0))):
+        with refused(ChainError):
+            mechanism.advance(wrong)
+    for _ in range(length - 1):
+        mechanism.advance(WAITING)
+    with refused(ChainError):
+        mechanism.advance(WAITING)
+    row = mechanism.current_distribution('a')
+    assert sum(row.values()) == pytest.approx(1) and all(
+        sum(signal.counts) == length for signal in row)
+    with refused(ChainError):
+        smooth(mechanism, ['a', 'a'])
+
+
+def test_two_clocks():
+    """Several reports for each symbol: blocks are of the symbols."""
+    chain = THREE.every(2, 1)
+    for delay in (2, None):
+        mechanism = made(chain, 1.0, delay=delay, reports=3, random=Random(2))
+        reports, inside = [], 0
+        for t in range(20):
+            for _ in range(mechanism.ticks_left):
+                reports.append(mechanism.tick())
+                other = made(chain, 1.0, delay=delay, reports=3, random=Random(3))
+                other.restore(mechanism.state)
+                assert other.state == mechanism.state
+            inside += block_under_way(mechanism)[0] > 0
+            reports.append(mechanism.step('abc'[t // 8]))
+        assert inside
+        reports = [r for r in reports if r is not None] + mechanism.finish()
+        assert len(reports) == 19 * 3 + 1 and chain.is_feasible(reports)
+
+
+# The choice.
+
+def test_the_compiled_choice_is_the_same(monkeypatch):
+    if blocks_module.loops is None:
+        pytest.skip('the loops are not compiled')
+    for chain, epsilon in ((THREE, 1.0), (STREET, 2.0), (grid(4), 1.0), (grid(9), 2.0),
+                           (ENDS, 1.0), (THREE.every(2, 1), 1.0)):
+        found = []
+        for loops in (blocks_module.loops, None):
+            monkeypatch.setattr(blocks_module, 'loops', loops)
+            mechanism = made(chain, epsilon, delay=None, random=Random(4))
+            sizes = []
+            for t in range(30):
+                sizes.append(block_under_way(mechanism))
+                mechanism.step(chain.states[t // 10 % len(chain)])
+            found.append((sizes, mechanism.state, mechanism.finish()))
+            monkeypatch.undo()
+        assert found[0] == found[1]
