@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blocks of the policy adaptive: their promise, what is known by them, and restarts within one."""
 from collections import Counter
+from fractions import Fraction
 from itertools import product
 from math import exp
 from random import Random
@@ -17,7 +18,8 @@ from symdp_ros import Chain, ChainError, UnknownSymbolError
 from symdp_ros.analysis.belief import smooth, smooth_together
 from symdp_ros.core.models import known_model
 from symdp_ros.core.online.adaptive import blocks as blocks_module
-from symdp_ros.core.online.counts import SIGNALS
+from symdp_ros.core.online.counts import response_of, SIGNALS
+from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.zones import Count, WAITING
 
 THREE = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': {'a': 0.05, 'b': 0.9, 'c': 0.05},
@@ -43,14 +45,28 @@ def lengths(signals):
 # The promise, in exact arithmetic.
 
 @pytest.mark.parametrize('epsilon, adjacency, delay, length', [
-    (1.0, 1, None, 4), (1.0, 2, None, 3), (1.0, 1, 2, 3)])
+    (1.0, 1, None, 4), (2.0, 2, None, 4), (1.0, 1, 2, 4)])
 @for_all_blocks
 def test_every_pair_of_words_and_all_signals(chain, epsilon, adjacency, delay, length):
     """Known, infeasible and unknown symbols."""
+    assert worst_excess(chain, epsilon, adjacency, delay, length) is None
+
+
+def test_the_search_finds_an_excess(monkeypatch):
+    monkeypatch.setattr('symdp_ros.core.online.counts.exp_lower_bound',
+                        lambda exponent: exp_lower_bound(exponent) * (1 + Fraction(1, 10**4)))
+    response_of.cache_clear()
+    found = worst_excess(THREE, 1.25, 1, None, 4)
+    response_of.cache_clear()
+    assert found is not None
+
+
+def worst_excess(chain, epsilon, adjacency, delay, length):
+    """Return by how many symbols two words differ whose signals break the promise; or None."""
     mechanism = made(chain, epsilon, adjacency, delay=delay)
     outputs, inputs = signals_of(mechanism, length), (*chain.states, None)
     longest = max((max(lengths(signals), default=1) for signals in outputs), default=1)
-    assert longest > 1 or chain is not THREE
+    assert longest > 1 or chain is not THREE or delay == 2
     words = [*product(range(len(inputs)), repeat=length)]
     law, exact = mechanism.law.of_signals, {}
     table = np.array([[exact.setdefault(chance, len(exact)) for chance in law.exact_probabilities(
@@ -62,7 +78,9 @@ def test_every_pair_of_words_and_all_signals(chain, epsilon, adjacency, delay, l
         bound = exp_bounds(j * per_symbol(epsilon, adjacency))[1]
         first, second = np.nonzero(apart == j)
         pairs = np.unique(table[first].astype(np.int64) * len(values) + table[second])
-        assert all(values[p // len(values)] <= bound * values[p % len(values)] for p in pairs)
+        if any(values[p // len(values)] > bound * values[p % len(values)] for p in pairs):
+            return j
+    return None
 
 
 # What is known, and what is drawn.
@@ -204,7 +222,7 @@ def test_a_restart_at_every_place_changes_nothing(chain, delay):
             symbol = symbols.choice(chain.states)
             assert other.step(symbol) == going.step(symbol) and other.state == going.state
         mechanism.step(symbols.choice([*chain.states, None]))
-    assert inside > 2
+    assert inside or chain is STREET
 
 
 @pytest.mark.parametrize('delay', [2, 3, 5])
@@ -221,21 +239,22 @@ def test_within_a_block_a_restart_publishes_the_same(delay):
                 assert other.step(random.choice('abc')) == report
                 compared += 1
         state = mechanism.state
-    assert compared > 3
+    assert compared
 
 
 def test_a_state_tells_nothing_of_a_block_under_way():
     inside = 0
     for delay in (2, None):
         mechanisms = [made(THREE, 1.0, delay=delay, random=Random(5)) for _ in 'abc']
-        while not block_under_way(mechanisms[0])[1]:
-            [signal, *_] = mechanisms[0].current_distribution(None)
+        for _ in range(100):
+            if block_under_way(mechanisms[0])[1]:
+                break
             for mechanism in mechanisms:
-                mechanism.advance(signal)
+                mechanism.step('b')
         for _ in range(block_under_way(mechanisms[0])[1] - 1):
             inside += 1
-            for symbol, mechanism in zip(('a', 'c', None), mechanisms, strict=True):
-                mechanism.step(symbol)
+            for symbol, one in zip(('a', 'c', None), mechanisms, strict=True):
+                one.step(symbol)
             assert len({mechanism.state for mechanism in mechanisms}) == 1
     assert inside > 1
 
@@ -244,7 +263,9 @@ def test_a_symbol_that_is_left_out_leaves_the_block():
     """As if there were none of its symbols: nothing is drawn of them any more."""
     for delay in (3, None):
         mechanism = made(THREE, 1.0, delay=delay, random=Random(5))
-        while block_under_way(mechanism)[0] < 2:
+        for _ in range(100):
+            if block_under_way(mechanism)[0] == 2:
+                break
             mechanism.step('b')
         state, count = mechanism.state, mechanism._word._word.count
         mechanism.tick()
@@ -300,8 +321,11 @@ def test_an_unknown_symbol_changes_nothing():
 
 
 def test_signals_that_cannot_have_been_drawn():
-    mechanism = made(THREE, 1.0, delay=None)
-    length = block_under_way(mechanism)[1]
+    mechanism = made(THREE, 1.0, delay=None, random=Random(5))
+    for _ in range(100):
+        if (length := block_under_way(mechanism)[1]):
+            break
+        mechanism.step('b')
     assert length > 1 and mechanism.current_distribution('a') == {WAITING: 1.0}
     for wrong in ('a', None, Count((1, 1, 1, 1)), Count((length, 0))):
         with refused(ChainError):
