@@ -59,7 +59,7 @@ class LiveAccount:
 
     def _loss(self, word: LiveWord) -> Loss:
         mechanism = word.mechanism
-        return replace(loss_of(mechanism.privacy, self._sampling, 'symbols'),
+        return replace(loss_of(mechanism.privacy, self._sampling, mechanism.loss_bound),
                        values=mechanism.response_values)
 
     def close(self) -> None:

@@ -18,14 +18,12 @@ from symdp_ros.core.word_arrays import WordBits
 class Causal(Law):
     """An online mechanism over a whole word."""
 
-    loss_bound = 'symbols'
-
     online: OnlineSteps
 
     def __init__(self, online: OnlineSteps):
         self.online = online
         self._independent = online.chain.is_alphabet and online.targets is None  # positions
-        self.response_values = online.response_values
+        self.loss_bound, self.response_values = online.loss_bound, online.response_values
         self._idle = [online]  # as many as threads have drawn at once
 
     def draw(self, word: Word) -> list[str]:

@@ -155,6 +155,12 @@ class OnlineSteps(Mechanism):
         return 2 if self._tables is not None else int(min(degrees[degrees > 1], default=2))
 
     @property
+    def loss_bound(self) -> str:
+        """Return which of `core.accounting.BOUNDS` holds for a word."""
+        blocks = self._tables is not None and self._tables.longest(self._delay) > 1
+        return 'pure' if blocks else 'symbols'
+
+    @property
     def targets(self) -> Targets | None:
         """Return the table of targets; None: s_t itself, or `tables` has them."""
         return self._targets
