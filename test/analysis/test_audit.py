@@ -48,7 +48,9 @@ def plain_search(chain, length, adjacency, law):
 @pytest.mark.parametrize('adjacency', [1, pytest.param(2, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize('chain', [FOUR, COMPLETE, CHAINS['split']],
                          ids=['four', 'complete', 'split'])
-def test_against_a_plain_search(chain, adjacency):
+def test_against_a_plain_search(chain, adjacency, monkeypatch):
+    """Of signals about one symbol each; of blocks see test/core/test_blocks.py."""
+    monkeypatch.setattr('symdp_ros.core.online.adaptive.tables.LONGEST', 1)
     privacy = Privacy(2.0, adjacency)
     outputs = [*feasible_words(chain, 2)]
 
@@ -78,13 +80,15 @@ def test_against_a_plain_search(chain, adjacency):
 
 
 def test_losses_by_hand():
-    """N = 3, ε = ln 2 or so: 1/2 against 1/4. With one way to go, nothing is revealed."""
+    """N = 3, ε = ln 2 or so: 1/2 against 1/4. With one way to go, signals reveal nothing."""
     rows = audit(COMPLETE, Privacy(0.6931471805599453), 1)
     losses = {row.mechanism if row.policy is None else row.policy: row.loss for row in rows}
     # Of words that may stay, R = √2: 0.55·√2/(0.45 + 0.55·√2) against 0.55/(0.55 + 0.45·√2), …
     assert losses.pop('exponential') < log(2) - 0.2
     assert [*losses.values()] == pytest.approx([log(2)] * len(losses), abs=1e-9)
-    assert {row.loss for row in audit(RING, Privacy(5.0), 3)} == {0.0}
+    # A signal about more symbols reveals something of words that no robot can go.
+    *rows, whole = audit(RING, Privacy(5.0), 3)
+    assert {row.loss for row in rows} == {0.0} and whole.holds
 
 
 @pytest.mark.parametrize('mechanism', ['online', 'adaptive', 'exponential'])
