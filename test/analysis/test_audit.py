@@ -52,7 +52,9 @@ def plain_search(chain, length, adjacency, law):
 @pytest.mark.parametrize('adjacency', [1, pytest.param(2, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize('chain', [FOUR, COMPLETE, CHAINS['split']],
                          ids=['four', 'complete', 'split'])
-def test_against_a_plain_search(chain, adjacency):
+def test_against_a_plain_search(chain, adjacency, monkeypatch):
+    """Of signals about one symbol each; of blocks see test/core/test_blocks.py."""
+    monkeypatch.setattr('symdp_ros.core.online.adaptive.tables.LONGEST', 1)
     privacy = Privacy(2.0, adjacency)
     outputs = [*feasible_words(chain, 2)]
 
@@ -82,12 +84,14 @@ def test_against_a_plain_search(chain, adjacency):
 
 
 def test_losses_by_hand():
-    """N = 3, ε = ln 2 or so: 1/2 against 1/4. With one way to go, nothing is revealed."""
+    """N = 3, ε = ln 2 or so: 1/2 against 1/4. With one way to go, signals reveal nothing."""
     rows = audit(COMPLETE, Privacy(0.6931471805599453), 1)
     assert [row.loss for row in rows[:6]] == pytest.approx([log(2)] * 6, abs=1e-9)
     # Permute-and-flip: one word at distance 0, two at 1, R = √2.
     assert rows[6].loss == pytest.approx(0.5 * log(2) + log_odds(), abs=1e-8)
-    assert [row.loss for row in audit(RING, Privacy(5.0), 3)] == [0.0] * 8
+    # A signal about more symbols does, of words that no robot can go.
+    *rows, whole = audit(RING, Privacy(5.0), 3)
+    assert [row.loss for row in rows] == [0.0] * 7 and whole.holds
 
 
 def log_odds():

@@ -24,6 +24,7 @@ from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.reachable import LoopSizes
 from symdp_ros.core.online import online_batch, targets
+from symdp_ros.core.online.counts import SIGNALS
 
 CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False)}
 # After the first move, one way or the other for ever: one exponent for each state.
@@ -58,18 +59,19 @@ for name, chain in CHAINS.items():
         symbols = np.array([chain.states.index(s) if s else -1 for s in word(chain, length, 3)])
         drawn = adaptive.draw_signals(symbols, np.array([0, length - 20, length]))
         found[f'{name}, adaptive, {delay}'] = [row.tolist() for row in drawn]
-        adaptive.replay(chain.states[i] for i in drawn[1][:length - 20])
+        names = [*chain.states, *SIGNALS]
+        adaptive.replay(names[i] for i in drawn[1][:length - 20])
         found[f'{name}, adaptive, {delay}, state'] = [
             adaptive.state.hex(), *([] if delay is None else adaptive.posterior.tolist())]
     clocked = OnlineMechanism(chain.every(3, 3), Privacy(2.0), policy='adaptive', reports=2,
                               delay=length % 3, random=Random(9))
     found[f'{name}, two clocks'] = [
         row.tolist() for row in clocked.draw_signals(symbols[:9], np.array([0, 4, 4, 9]))]
-    clocked.replay(chain.states[i] for i in found[f'{name}, two clocks'][1][:4])
+    clocked.replay(names[i] for i in found[f'{name}, two clocks'][1][:4])
     clocked.tick()
     found[f'{name}, two clocks, state'] = [clocked.state.hex(), *clocked.posterior.tolist()]
     found[f'{name}, two clocks, whole'] = clocked.another(random=Random(9)).decode(
-        chain.states[i] for i in found[f'{name}, two clocks'][1][:4])
+        names[i] for i in found[f'{name}, two clocks'][1][:4])
     zones = {'A': chain.states[::2], 'B': chain.states[1::2]}
     for delay in (0, 3, None):
         zoned = OnlineMechanism(chain, Privacy(2.0, 1, zones), policy='adaptive', delay=delay,
