@@ -68,7 +68,10 @@ ROWS = (
         'One message at a time goes from a third process through the node and back. The relay is '
         'rclpy alone, with the QoS, the executor and the loop of `privatizer`; it makes a message '
         'of what it receives, and bytes of that, which `privatizer` spares itself. Its policy is '
-        'guided. A second relay, the control, shows what equal things make of each other.'),
+        'guided. It takes each message twice, by a reliable and by a best-effort subscription, as '
+        'it does not know which publishers may come; where `qos_overrides` say that they are '
+        'reliable, once. A second relay, the control, shows what equal things make of each '
+        'other.'),
     Row('service', ('node-service-time', 'node-loss'), _service,
         'Bursts of 16,000 messages a second through each. Service time is the processor time of '
         "the node's process for each message, all its threads together; messages that do not "

@@ -19,7 +19,6 @@ import numpy as np
 from studies.compare import section
 from symdp_ros.analysis.accuracy import average_accuracy, patrols
 from symdp_ros.analysis.learning import learn_chain, LearningUnit
-from symdp_ros.analysis.learning_released import learn_released, Released
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
@@ -46,8 +45,8 @@ All seeds are public and fixed, so the numbers repeat. Further ε and maps are i
 Unless a row says otherwise: the Nav2 warehouse map (96 states, staying allowed), words of
 {length} symbols, k = 1, {walks} walks by the chain's probabilities. *Habit* is a chain in which
 each state has one likely move of probability {habit}. *Error* is the share of symbols (for visits:
-of time) that is wrong. Errors of the exponential mechanism and of the policies `guided` and
-`planned` are exact for each walk, those of `adaptive` and of visits are simulated. The ratio is
+of time) that is wrong. Errors of the exponential mechanism and of the policy
+`guided` are exact for each walk, those of `adaptive` and of visits are simulated. The ratio is
 that of the first error to the second.
 
 *The worst of all maps*: of those where not all states can follow all; there, counting may use
@@ -136,7 +135,6 @@ def rows() -> Iterator[Row]:
     yield from signals(graph)
     yield from visits(graph)
     yield from learned(plain, known)
-    yield from learned_from_releases(plain, known)
     yield from nothing_known(graph)
     yield from wrong(graph)
 
@@ -251,10 +249,9 @@ def visits(graph: TransitionGraph) -> Iterator[Row]:
     chain, k = with_stay(graph, 0.97), 30
     walks = patrols(chain, 300, 12)
     best = min(error(exponential(chain, 5.0, k, base='counting'), walks),
-               error(exponential(chain, 5.0, k, selection='causal'), walks),
-               error(exponential(chain, 5.0, k, selection='causal', policy='planned'), walks))
+               error(exponential(chain, 5.0, k, selection='causal'), walks))
     yield Row('a visit of 30 ticks, logs: base: chain, P(stay) = 0.97, ε = 5, k = 30',
-              'the best of counting and causal (guided, planned)',
+              'the best of counting and causal, guided',
               error(exponential(chain, 5.0, k), walks), best, 0.5)
     plain = TransitionGraph({s: list(row) for s, row in graph.successors.items()},
                             graph.initial_state)
@@ -293,19 +290,6 @@ def learned(plain: Chain, known: Chain) -> Iterator[Row]:
     yield Row('P learned with ε = 1 per symbol from 5 logs of 50 symbols; habit, ε = 2',
               'uniform moves and the true staying', learn(5, 50, LearningUnit()),
               error(exponential(true_stay, 2.0), walks), 1.05)
-
-
-def learned_from_releases(plain: Chain, known: Chain) -> Iterator[Row]:
-    """Yield errors with a P that was learned from private routes alone."""
-    walks, index = patrols(known, LENGTH, WALKS), plain.state_index
-    for epsilon, goal in ((2.0, 0.69), (3.0, 0.44)):
-        mechanism = exponential(plain, epsilon, random=Random(5))
-        routes = [np.array([index[state] for state in mechanism.privatize(word)])
-                  for word in patrols(known, 100, 150)]
-        found = learn_released(plain, [Released(mechanism, routes)])
-        yield Row(f'P learned from 150 released routes of 100 symbols; habit, ε = {epsilon:g}',
-                  'nothing known', error(exponential(found, epsilon), walks),
-                  error(exponential(plain, epsilon), walks), goal)
 
 
 def page(found: Iterable[dict[str, Any]]) -> str:

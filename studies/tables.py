@@ -6,7 +6,7 @@ import sys
 
 from studies.belief import belief_table, constant_normaliser_table
 from studies.compare.section import table
-from symdp_ros.analysis.audit import audit, COUNTING_ERROR
+from symdp_ros.analysis.audit import audit
 from symdp_ros.analysis.calibration import Calibration, Error
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.privacy import Privacy
@@ -43,8 +43,7 @@ differ in 1 to k symbols, and all feasible outputs.
 How to read it: a mechanism promises that no output is more than e^ε times as probable for one word
 as for an adjacent one. Each number is the logarithm of the largest such ratio, the worst loss, so
 it must not exceed ε; **bold** if it does. That is decided in fractions, of the probabilities that
-are drawn with, for all but permute-and-flip, whose loss is computed in floats and may be off by
-{off:g}. The online policies stand for causal release too.
+are drawn with. The online policies stand for causal release too.
 
 {audit}
 
@@ -134,7 +133,7 @@ def page() -> str:
     """Return the page."""
     found = accuracy()
     return _PAGE.format(
-        off=COUNTING_ERROR, length=LENGTH, walks=WALKS, audit=audit_table(),
+        length=LENGTH, walks=WALKS, audit=audit_table(),
         belief=beliefs_table(), policy=POLICY, normaliser=normaliser_table(),
         accuracy=accuracy_table(found), accuracy_off=max(
             error.standard_error for row in found.values() for error in row.values()))

@@ -29,7 +29,7 @@ area = cache(Map)
 @pytest.mark.parametrize('name, strategy, view', [
     ('1r5', 'reactive', View('true')), ('grid', 'auction', View('none')),
     ('grid', 'sebs', View('guided', 1.0, 'symbol')),
-    ('cumberland', 'reactive', View('planned', 4.0, 'hedged')),
+    ('cumberland', 'reactive', View('guided', 4.0, 'hedged')),
     ('1r5', 'auction', View('adaptive', 2.0, 'belief'))])
 def test_patrols_repeat(name, strategy, view):
     assert is_among(study.patrol_row(area(name), strategy, view, study.FULL), NUMBERS['patrol'])
@@ -82,7 +82,7 @@ def test_the_command_writes_the_page(monkeypatch, tmp_path):
 
 
 @needs_maps
-@pytest.mark.parametrize('policy', ['paper', 'guided', 'planned'])
+@pytest.mark.parametrize('policy', ['paper', 'guided'])
 def test_beliefs_are_those_of_the_filter(policy):
     mechanisms = area('grid').mechanisms(policy, 2.0)
     hearing, filters = Hearing(mechanisms, 5), [Filter(m) for m in mechanisms]

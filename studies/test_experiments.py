@@ -110,15 +110,12 @@ def test_the_papers_table_1_comes_out():
         CORRECT['start']['paper']['exact'], abs=5e-4)
 
 
-def test_what_the_page_says_of_our_policies():
-    for policy in ('guided', 'planned'):
-        assert CORRECT['start'][policy]['exact'] == pytest.approx(
-            CORRECT['start']['paper']['exact'], abs=1e-3)
-    assert CORRECT['detour']['guided']['exact'][1] > 0.9 > 0.1 > max(
-        CORRECT['detour']['planned']['exact'])
+def test_what_the_page_says_of_our_policy():
+    assert CORRECT['start']['guided']['exact'] == pytest.approx(
+        CORRECT['start']['paper']['exact'], abs=1e-3)
+    assert CORRECT['detour']['guided']['exact'][1] > 0.9
     at_5 = {start: {policy: ERRORS[start][policy]['exact'][ERRORS['epsilon']['exact'].index(5.0)]
                     for policy in study.POLICIES} for start in town.STARTS}
-    assert at_5['detour']['planned'] > at_5['detour']['paper']
     assert at_5['far away']['guided'] > 13 and at_5['far away']['paper'] < 12
 
 
@@ -173,13 +170,6 @@ def test_average_errors(name, start):
 def test_average_errors_repeat(name):
     for epsilon, sampled in zip(study.SAMPLED, ERRORS['start'][name]['sampled'], strict=True):
         assert study.error_sampled(name, epsilon, 'start') == sampled
-
-
-def test_permute_and_flip_errs_no_more():
-    for start in town.STARTS:
-        exponential, flip = (np.array(ERRORS[start][name]['exact'])
-                             for name in ('exponential', 'permute_and_flip'))
-        assert np.all(flip <= exponential + 1e-10)
 
 
 def test_the_page_is_made_from_the_numbers():

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import Any
 
-from symdp_ros.core.registry import AUTO, BASES, DEFAULT_TRUST, POLICIES, SELECTIONS
+from symdp_ros.core.registry import (AUTO, BASES, check_gone, DEFAULT_LEARN, DEFAULT_TRUST, LEARNT,
+                                     POLICIES, SELECTIONS)
 from symdp_ros.errors import ChainError, ConfigurationError, printable
 from symdp_ros.words import rules as sampling_rules
 
@@ -74,6 +75,7 @@ class Option:
                 self._refuse(result, f'at most {most:g}')
         for item in result if self.kind is list else [result]:
             if self.choices and item not in (*self.choices, self.default):
+                check_gone(self.name, item)
                 self._refuse(printable(repr(item)), 'one of ' + ', '.join(self.choices))
         return result
 
@@ -139,20 +141,22 @@ ZONES_FILE = Option(
     'or levels: the floors of the map. If not set: nothing is told', unit='file')
 POLICY = Option('policy', str, AUTO,
                 'how a private symbol is chosen. paper: as published, Algorithm 4; guided: where '
-                'the true region is not one move away, toward it; planned: with the fewest '
-                'errors in the long run; adaptive: signals are drawn, and the route that all so '
-                'far make likely is published; auto: adaptive, or guided on very large maps and '
-                'where everything can follow everything. All keep the same ε',
+                'the true region is not one move away, toward it; adaptive: signals are drawn, '
+                'and the route that all so far make likely is published; auto: adaptive, or '
+                'guided on very large maps. All keep the same ε',
                 choices=(*POLICIES, AUTO))
 TRUST = Option('trust', float, DEFAULT_TRUST,
-               "for policies planned and adaptive, the weight of the map's probabilities of "
+               "for policy: adaptive and base: chain, the weight of the map's probabilities of "
                'moves; the rest goes to six models that need no knowledge of the robot. Without '
                'probabilities it has no effect', least=0, most=1)
 DELAY = Option('delay', float, 0.0,
                'how much later a private region leaves, with policy: adaptive: it is then chosen '
                'by what comes until then, too, and errs less. In seconds with sampling: period, '
                'else in symbols', least=0, most=1e9)
-LOG_TRUST = replace(TRUST, meaning=TRUST.meaning.replace('for ', 'for base: chain and ', 1))
+LEARN = Option('learn', str, DEFAULT_LEARN,
+               'own: with policy: adaptive, learn how the robot moves from its own private '
+               'signals, which costs no ε; it helps robots with habits that the map does not '
+               'name; none: do not. Lists of symbols learn nothing', choices=LEARNT)
 BASE = Option('base', str, AUTO,
               'for mechanism: exponential, which routes are preferred. chain: those that public '
               'models of how robots move make likely, and the probabilities of the map, if any; '
@@ -161,11 +165,12 @@ BASE = Option('base', str, AUTO,
 MECHANISM = Option('mechanism', str, AUTO,
                    'how a log is privatized; causal draws as a live node does, by policy; auto '
                    'takes exponential or causal, with the base and policy that commonly err '
-                   'least, by a rule from chain, ε, k and length alone',
+                   'least, by a rule from chain, ε, k and length (of an archive: of its longest '
+                   'route) alone',
                    choices=(*SELECTIONS, AUTO))
 #: What draws: live, and of logs. They are the fields of `core.mechanism_settings`.
-LIVE_MECHANISM = (POLICY, TRUST, DELAY)
-LOG_MECHANISM = (MECHANISM, BASE, LOG_TRUST, POLICY)
+LIVE_MECHANISM = (POLICY, TRUST, DELAY, LEARN)
+LOG_MECHANISM = (MECHANISM, BASE, TRUST, POLICY, LEARN)
 
 # From messages and logs to symbols
 
@@ -338,8 +343,8 @@ TABLE_PARTIAL = replace(PARTIAL, meaning='leave out logs that cannot be read; ot
 # Ledgers
 
 LEDGER_FILE = Option('ledger_file', str, None,
-                     'file that records what was spent; made if it does not exist; not inside '
-                     'release_dir', unit='file')
+                     'file that records what was spent; made if it does not exist; not in the '
+                     'directory of what is released', unit='file')
 SUBJECT = Option('subject', str, None, 'whose regions these are: one robot', unit='name')
 ALLOW_UNKNOWN = Option(
     'allow_unknown', float, 0.05,
@@ -368,13 +373,9 @@ RENEW = Option('renew', float, 0.0,
                'again, goes on from it: the ledger so counts what is seen every day, and once the '
                'budget is spent nothing more is published; 0: never', least=0, most=1e5,
                unit='hours')
-STORED_ACCOUNTING = replace(ACCOUNTING, default='',
-                            meaning='with --set-budget: how releases add up. pure: the sum of '
-                            'their ε; zcdp: an ε that holds except with the chance delta; if not '
-                            'set: as before')
+STORED_ACCOUNTING = replace(ACCOUNTING, default='')
 LEDGER_DELTA = replace(DELTA, default='', least=1e-100,
-                       meaning='with --accounting zcdp, δ; else the δ at which zcdp is shown; if '
-                       'not set: the stored one, or 1e-6')
+                       meaning=f'{DELTA.meaning}; without it, the δ at which zcdp is shown')
 EXPORT = Option('export', str, '', 'print every charge in this format instead; with --remaining, '
                 'every subject', choices=('csv', 'json'))
 REMAINING = Option('remaining', bool, False,
@@ -569,15 +570,6 @@ LEARN_UNIT = Option('unit', str, 'symbols',
 CLIP = Option('clip', int, 300,
               'with --unit log: of a log, at most so many transitions count; about as many as a '
               'log has', least=1, most=10**9, unit='transitions')
-LEARN_LEDGER = (
-    replace(LEDGER_FILE, name='ledger', default='',
-            meaning='file that records what was spent; made if it does not exist; not in the '
-                    'directory of the chain file; required for logs'),
-    replace(SUBJECT, default=''), SUBJECT_BUDGET, ACCOUNTING, DELTA)
-RELEASED = Option('released', str, '',
-                  'learn from the private routes in this directory, and from no log: they are '
-                  'public, so it costs nothing. Give the map and all settings as they were for '
-                  'the releases', unit='dir')
 LEARNED_CHAIN = MADE_CHAIN = Option('output', str, None, 'the chain file to make', unit='file')
 REGIONS = Option('regions', str, '',
                  'compare the polygons of this file (YAML) with the map, too', unit='file')
@@ -617,8 +609,6 @@ CALIBRATED_DELAY = Option('delay', float, 0.0, 'how late live private regions ma
                           'with --protect, in seconds', least=0, most=1e9)
 VISIT_YAML = Option('yaml', str, '', 'write the parameters of the row of fewest errors into this '
                     'new file, for a privatizer', unit='file.yaml')
-VISIT_STAY = replace(STAY, meaning='how long the robot typically stays in a place, if the map '
-                     'names no probabilities')
 CALIBRATED_EPSILON = replace(
     EPSILON, default='', meaning='the ε at which robots and mechanisms are compared (default: 2); '
     'with --protect, give this or --target-error')
@@ -663,15 +653,11 @@ TO_DOMAIN = Option('to_domain', int, '', 'for domain-bridge, the ROS domain of t
 ISOLATION = Option('output', str, None, 'where the files go; made if it does not exist',
                    unit='dir')
 
-RELEASE_MECHANISM = (replace(
-    MECHANISM, meaning=f'{MECHANISM.meaning}. For an archive, the longest route counts; '
-    'permute_and_flip draws its routes one by one, which is slow'), *LOG_MECHANISM[1:])
 TABLE_SUBJECT = replace(SUBJECT, default='', meaning='whose logs all are; if not set: each '
                         'directory in LOGS is named after a robot, like r7 or robot=r7')
-RELEASE_LEDGER = (
-    replace(LEDGER_FILE, name='ledger', default='',
-            meaning='file that records what was spent; made if it does not exist; not in DIR'),
-    replace(SUBJECT, default=''), BUDGET, SUBJECT_BUDGET, ACCOUNTING, DELTA)
+LEARN_LEDGER = (replace(LEDGER_FILE, name='ledger', default=''), replace(SUBJECT, default=''),
+                SUBJECT_BUDGET, ACCOUNTING, DELTA)
+RELEASE_LEDGER = (*LEARN_LEDGER, BUDGET)
 RECORDED_TYPE = replace(MESSAGE_TYPE, default='',
                         meaning='type of the recorded messages; if not set: as the recording says')
 _RECORDED = (TOPIC, RECORDED_TYPE, INPUT, FIELD, WHERE, *POSE)

@@ -16,7 +16,7 @@ LOOKS = {
     'paper': ('#8a929c', 'o', '--'), 'counting': ('#5f6670', 's', '--'),
     'flip': ('#b08d57', '^', '--'), 'nearest': ('#d9a3a3', 'v', '--'),
     'likeliest': ('#c0504d', 'D', '--'), 'guided': ('#1b6ca8', 'o', '-'),
-    'planned': ('#2a9d54', 's', '-'), 'adaptive': ('#6b4fa1', 'D', '-'),
+    'adaptive': ('#6b4fa1', 'D', '-'),
     'delayed': ('#a487d8', 'D', '-'), 'decoded': ('#3d2466', 'v', '-'),
     'chain': ('#e07b1a', '^', '-'),
     'laplace': ('#8a929c', 'o', '--'), 'graph': ('#b08d57', '^', '--'),

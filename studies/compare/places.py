@@ -22,7 +22,7 @@ SUCCESSES = (0.3, 0.5, 0.7, 0.9)
 MAPS = ('nav2/bringup_warehouse_graph.geojson',
         'nav2/route_turtlebot3_graph.geojson', 'patrolling_sim/cumberland.graph',
         'rmf/office.building.yaml', 'strands/aaf_HAN_y4.yaml')
-OURS = ('guided', 'planned', 'adaptive')
+OURS = ('guided', 'adaptive')
 LABELS = {'laplace': 'planar Laplace', 'graph': 'graph-exponential', 'policy': 'policy graph',
           'set': 'δ-location set', **{name: name for name in OURS}}
 _GRIDS = {'set': np.geomspace(1.5, 40, 8), **dict.fromkeys(OURS, np.geomspace(0.4, 10, 12))}
@@ -133,7 +133,7 @@ e^(ε·d) | Takagi et al. 2019 (geo-graph-indistinguishability) |
 planar isotropic noise for the policy "moves of the map" |
 | δ-location set | **one report**; any two places of the set that has the probability 1 − δ, \
 given all reports so far (δ = {delta:g}): at most e^ε | Xiao, Xiong 2015 (PIM) |
-| guided, planned, adaptive | **the whole route**; routes that differ in one report: at most e^ε, \
+| guided, adaptive | **the whole route**; routes that differ in one report: at most e^ε, \
 however far apart the places are | ours |
 
 All are written from the papers, in `studies/compare/location.py`, and mapped to the nearest state;

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from studies.compare.section import measure_all, Skipped, table
+from studies.permute_and_flip import PermuteAndFlip
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
@@ -143,19 +144,24 @@ def perturbed(name: str, word: list[int], epsilon: float, seed: str) -> list[int
 
 
 @cache
-def ours(name: str, epsilon: float, length: int, seed: str) -> OnlineMechanism | OfflineMechanism:
+def ours(name: str, epsilon: float, length: int,
+         seed: str) -> OnlineMechanism | OfflineMechanism | PermuteAndFlip:
     """Return a mechanism of ours at k = n, with random numbers of its own."""
     privacy, on_map = Privacy(epsilon, length), chain(name != 'complete')
     draw = random.Random(f'{seed}, {length}')
     if name == 'adaptive':
         return OnlineMechanism(on_map, privacy, policy='adaptive', random=draw)
-    selection = 'permute_and_flip' if name == 'permute_and_flip' else 'exponential'
-    return OfflineMechanism(on_map, privacy, selection=selection, random=draw)
+    if name == 'permute_and_flip':
+        return PermuteAndFlip(on_map, privacy, draw)
+    return OfflineMechanism(on_map, privacy, random=draw)
 
 
 def privatized(name: str, word: list[int], epsilon: float, seed: str) -> list[int]:
     """Return a private word by a mechanism of ours, at k = n; the next one for each seed."""
     mechanism = ours(name, epsilon, len(word), seed)
+    if isinstance(mechanism, PermuteAndFlip):
+        drawn = mechanism.draw(np.array([chain(True).state_index[str(i)] for i in word]))
+        return [int(chain(True).states[i]) for i in drawn]
     return [int(symbol) for symbol in mechanism.privatize(list(map(str, word)))]
 
 

@@ -14,6 +14,7 @@ from studies.compare.adversary import by_channel, posteriors
 from studies.compare.floor import floor
 from studies.compare.section import measure_all, table
 from studies.gains import HABIT, habit
+from studies.permute_and_flip import PermuteAndFlip
 from symdp_ros.analysis.adversary import moves_of, outputs_and_beliefs, walk_distribution
 from symdp_ros.core.annotations import Floats, ShortInts
 from symdp_ros.core.chain import Chain
@@ -44,29 +45,41 @@ def _online(policy: str, delay: int | None = 0) -> Callable[..., Release]:
         mechanism = OnlineMechanism(chain, privacy, policy=policy, delay=delay,
                                     random=Random(seed))
         drawn, beliefs = outputs_and_beliefs(mechanism, words, moves_of(chain))
-        errors = None if policy == 'adaptive' else _exact(mechanism, chain, words)
+        errors = None if policy == 'adaptive' else _exact(mechanism, words)
         return Release(words, drawn, errors, beliefs, True)
     return release
 
 
-def _offline(selection: str, base: str = 'chain') -> Callable[..., Release]:
+def _exponential(base: str) -> Callable[..., Release]:
     def release(chain: Chain, privacy: Privacy, words: ShortInts, seed: int) -> Release:
-        if selection == 'permute_and_flip':
-            words = words[:COUNTED]
-        mechanism = OfflineMechanism(chain, privacy, selection=selection, base=base,
-                                     random=Random(seed))
-        drawn, length = _many(mechanism, words), words.shape[1]
-        ratio = mechanism.law.likelihood_ratio(length) or mechanism.law.ratio(length)
+        mechanism = OfflineMechanism(chain, privacy, base=base, random=Random(seed))
+        offsets, length = np.arange(len(words) + 1) * words.shape[1], words.shape[1]
+        drawn = mechanism.privatize_many(words.ravel(), offsets).reshape(words.shape)
+        ratio = mechanism.law.likelihood_ratio(length)
         assert ratio is not None  # none of these is causal
-
-        def likelihood(t: int) -> Floats:
-            column = np.full((len(chain), len(words)), 1 / ratio)
-            column[drawn[:, t], np.arange(len(words))] = 1
-            return column
-
-        return Release(words, drawn, _exact(mechanism, chain, words),
-                       posteriors(chain, length, len(words), likelihood), False)
+        return Release(words, drawn, _exact(mechanism, words),
+                       _of_matches(chain, drawn, ratio), False)
     return release
+
+
+def _flip(chain: Chain, privacy: Privacy, words: ShortInts, seed: int) -> Release:
+    words, mechanism = words[:COUNTED], PermuteAndFlip(chain, privacy, Random(seed))
+    drawn = np.stack([mechanism.draw(word) for word in words])
+    shares = np.arange(words.shape[1] + 1) / words.shape[1]
+    errors = np.array([mechanism.distance_distribution(word) @ shares for word in words])
+    return Release(words, drawn, errors, _of_matches(chain, drawn, mechanism.ratio), False)
+
+
+def _of_matches(chain: Chain, drawn: ShortInts, ratio: float) -> Floats:
+    """Return the adversary's beliefs where a match is `ratio` as likely as an error."""
+    words, length = drawn.shape
+
+    def likelihood(t: int) -> Floats:
+        column = np.full((len(chain), words), 1 / ratio)
+        column[drawn[:, t], np.arange(words)] = 1
+        return column
+
+    return posteriors(chain, length, words, likelihood)
 
 
 def _response(by_chain: bool) -> Callable[..., Release]:
@@ -92,16 +105,15 @@ class Mechanism(NamedTuple):
 MECHANISMS = {
     'paper': Mechanism('online (the paper)', True, False, _online('paper')),
     'counting': Mechanism('exponential, counting (the paper)', False, False,
-                          _offline('exponential', 'counting')),
-    'flip': Mechanism('permute-and-flip', False, False, _offline('permute_and_flip')),
+                          _exponential('counting')),
+    'flip': Mechanism('permute-and-flip', False, False, _flip),
     'nearest': Mechanism('randomized response, nearest route', False, False, _response(False)),
     'likeliest': Mechanism('randomized response, likeliest route', False, False, _response(True)),
     'guided': Mechanism('guided', True, True, _online('guided')),
-    'planned': Mechanism('planned', True, True, _online('planned')),
     'adaptive': Mechanism('adaptive', True, True, _online('adaptive')),
     'delayed': Mechanism('adaptive, 3 symbols later', False, True, _online('adaptive', 3)),
     'decoded': Mechanism('adaptive, the whole word', False, True, _online('adaptive', None)),
-    'chain': Mechanism('exponential, base: chain', False, True, _offline('exponential')),
+    'chain': Mechanism('exponential, base: chain', False, True, _exponential('chain')),
 }
 
 
@@ -166,21 +178,11 @@ def _summary(area: areas.Area, release: Release) -> list[float | None]:
             round(float(success), 4)]
 
 
-def _many(mechanism: OnlineMechanism | OfflineMechanism, words: ShortInts) -> ShortInts:
-    offsets = np.arange(len(words) + 1) * words.shape[1]
-    return mechanism.privatize_many(words.ravel(), offsets).reshape(words.shape)
-
-
-def _exact(mechanism: OnlineMechanism | OfflineMechanism, chain: Chain,
-           words: ShortInts) -> Floats:
+def _exact(mechanism: OnlineMechanism | OfflineMechanism, words: ShortInts) -> Floats:
     """Return the expected error of each word."""
-    length = words.shape[1]
     found = mechanism.law.errors(words.T.astype(np.int64), variances=False)
-    errors = np.full(len(words), np.nan) if found is None else found[0].mean(axis=0)
-    states = np.array(chain.states, object)
-    for i in np.flatnonzero(np.isnan(errors)).tolist():
-        errors[i] = mechanism.distance_distribution(states[words[i]].tolist()) @ np.arange(
-            length + 1) / length
+    assert found is not None  # they are not simulated
+    errors: Floats = found[0].mean(axis=0)
     return errors
 
 
@@ -247,7 +249,7 @@ found | exact, {counted} words |
 with ε/k, then the feasible route with the fewest symbols changed (Viterbi) | simulated |
 | randomized response, likeliest route | no | the same, then the most probable feasible route by \
 the chain's P | simulated |
-| guided, planned | yes | ours; on a log: `selection: causal` | exact |
+| guided | yes | ours; on a log: `selection: causal` | exact |
 | adaptive | yes | ours; also 3 symbols later (`delay: 3`), and with the whole word | simulated |
 | exponential, base: chain | no | ours, trust 0.8 | exact |
 
@@ -290,7 +292,7 @@ The share of wrong symbols, and how often the adversary (below) is right; means 
 
 ### When P is wrong
 
-Planned, adaptive, base: chain and the likeliest route use P. Here P has a habit, one move of
+Adaptive, base: chain and the likeliest route use P. Here P has a habit, one move of
 probability {habit:g} from each state (k = 1, ε = {habit_epsilon:g}, {habit_walks} walks on each
 map). *Right*: the robot has this habit. *Wrong*: it has none, and all its moves are equally
 likely. Shares of wrong symbols, means over all maps; ε holds either way.
@@ -320,7 +322,7 @@ of their range). Less is better:
 """
 _AT = {1: 2.0, 10: 4.0, 30: 8.0}  # the ε of tables of one ε, by k
 _SHOWN = {1: (1.0, 2.0, 4.0), 10: (2.0, 8.0), 30: (2.0, 8.0)}  # ε of the table of means, by k
-_NOT_SHOWN = 'nearest', 'guided', 'decoded'  # in tables: each is close to another row
+_NOT_SHOWN = 'nearest', 'decoded'  # in tables: each is close to another row
 _SUCCESSES = {1: (0.3, 0.5, 0.8), 10: (0.3, 0.45), 30: (0.4,)}  # by k
 _OTHERS = tuple(key for key, mechanism in MECHANISMS.items() if not mechanism.ours)
 _OURS = tuple(key for key, mechanism in MECHANISMS.items() if mechanism.ours)
@@ -344,14 +346,14 @@ def short(numbers: dict[str, Any]) -> str:
     """Return the answer in a few sentences."""
     one, visit = _at(numbers, 1), _at(numbers, 30)
     best = min((key for key in _OTHERS), key=lambda key: mean(numbers, key, 30, visit))
-    line = [_error_at(numbers, key, 1, 0.5) for key in ('planned', 'paper')]
+    line = [_error_at(numbers, key, 1, 0.5) for key in ('adaptive', 'paper')]
     equal = '' if None in line else (
-        f' (at a success of 50 %, planned errs {line[0]:.3f}, the paper {line[1]:.3f})')
+        f' (at a success of 50 %, adaptive errs {line[0]:.3f}, the paper {line[1]:.3f})')
     epsilon = _habit_epsilon(numbers)
     wrong = [_habit_error(numbers, key, epsilon, False) for key in ('chain', 'counting')]
     return (
-        f'**At the same ε and unit, ours err less.** Live, k = 1, ε = {one:g}: planned errs on '
-        f'{mean(numbers, "planned", 1, one):.1%} of the symbols, the online mechanism of the '
+        f'**At the same ε and unit, ours err less.** Live, k = 1, ε = {one:g}: adaptive errs on '
+        f'{mean(numbers, "adaptive", 1, one):.1%} of the symbols, the online mechanism of the '
         f'paper on {mean(numbers, "paper", 1, one):.1%}, and no live mechanism on less than '
         f'{_floor(numbers, 1, one):.1%}. On logs with visits of 30 symbols, ε = {visit:g}: '
         f'exponential, base: chain errs on {mean(numbers, "chain", 30, visit):.1%}, the best of '
@@ -394,7 +396,7 @@ def _losses(numbers: dict[str, Any]) -> str:
     """Say where a mechanism of others errs less than ours, live and on logs."""
     parts = []
     for what, others, ours in (
-            ('Live', ('paper',), ('guided', 'planned', 'adaptive')),
+            ('Live', ('paper',), ('guided', 'adaptive')),
             ('On logs', _OTHERS, _OURS)):
         gaps = []
         for row in numbers['rows']:
@@ -484,14 +486,14 @@ def _adversary(numbers: dict[str, Any]) -> str:
     """Say how much of the gain in errors is the adversary's gain, too."""
     epsilon = _at(numbers, 1)
     paper, best = ((mean(numbers, key, 1, epsilon), mean(numbers, key, 1, epsilon, SUCCESS))
-                   for key in ('paper', 'planned'))
+                   for key in ('paper', 'adaptive'))
     visit = _at(numbers, 30)
     chain, old, adaptive = (
         (mean(numbers, key, 30, visit), mean(numbers, key, 30, visit, SUCCESS))
         for key in ('chain', 'paper', 'adaptive'))
     return f"""\
 **This adversary gains from fewer errors, too.** At k = 1 all mechanisms lie nearly on one line: at
-ε = {epsilon:g}, planned errs {best[0]:.3f} and the online mechanism of the paper {paper[0]:.3f},
+ε = {epsilon:g}, adaptive errs {best[0]:.3f} and the online mechanism of the paper {paper[0]:.3f},
 and the adversary is right {best[1]:.0%} and {paper[1]:.0%} of the time. At k = 30, ε = {visit:g},
 exponential, base: chain errs {chain[0]:.3f} against {old[0]:.3f}, and the adversary is right
 {chain[1]:.0%} against {old[1]:.0%} of the time. A better mechanism makes full use of ε: if

@@ -15,8 +15,8 @@ from studies.coordination.team import TEAMS
 from symdp_ros.core.registry import POLICIES
 
 _INK = '#48505c'
-_OF_POLICY = dict(zip(POLICIES, (('#1b6ca8', 'o'), ('#2a9d54', 's'), ('#e07b1a', '^'),
-                                 ('#6b4fa1', 'D')), strict=True))
+_OF_POLICY = dict(zip(POLICIES, (('#1b6ca8', 'o'), ('#2a9d54', 's'), ('#6b4fa1', 'D')),
+                      strict=True))
 _OF_USE = dict(zip(USES, (('#1b6ca8', 'o'), ('#e07b1a', '^'), ('#2a9d54', 's')), strict=True))
 _OF_STRATEGY = dict(zip(STRATEGIES, (('#1b6ca8', 'o'), ('#2a9d54', 's'), ('#e07b1a', '^')),
                         strict=True))
@@ -48,7 +48,7 @@ def draw_trade(numbers: dict[str, Any], path: Path) -> None:
         _curve(right, numbers, policy, 'hedged', _OF_POLICY[policy], policy,
                {'paper': (-12, -10), 'adaptive': (5, 3)}.get(policy))
     left.set_title('policy guided, three ways to use the symbols', fontsize=10.5, color=_INK)
-    right.set_title('belief, hedged: the four policies', fontsize=10.5, color=_INK)
+    right.set_title('belief, hedged: the three policies', fontsize=10.5, color=_INK)
     left.set_ylabel('average idleness, ratio to true places\n(up: worse patrols)', color=_INK)
     left.set(xlim=(0.48, 0.92), ylim=(0.8, _MOST))
     for axis in (left, right):

@@ -153,7 +153,7 @@ figure in their repository (1000 runs).
   lower than theirs (5, 20, 40 and 80 were tried).
 - The limit of 100 expected steps of a run is left out; our teams take {steps_reaching:.0f} and
   {steps_independent:.0f}.
-- P is how robot 0's plan, which is public, lets it move: the policies planned and adaptive and the
+- P is how robot 0's plan, which is public, lets it move: the policy adaptive and the
   belief use it, the published way does not.
 - With belief, robot 1 acts on robot 0's most probable cell; the first symbol is taken for that of
   a move, though robot 0 still stands at its start.

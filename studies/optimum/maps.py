@@ -40,8 +40,8 @@ LENGTH, WALKS, DELAY = 50, 100, 3
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0)
 STORED = Path(__file__).resolve().parents[2] / 'docs' / 'evidence' / 'comparison.json'
 #: Of `words.MECHANISMS`: what the package has live, and for a log; what waits is 'delayed'.
-LIVE = ('paper', 'guided', 'planned', 'adaptive')
-LOGS = ('counting', 'flip', 'guided', 'planned', 'decoded', 'chain')
+LIVE = ('paper', 'guided', 'adaptive')
+LOGS = ('counting', 'flip', 'guided', 'decoded', 'chain')
 
 
 def bound(chain: Chain, length: int, epsilon: float, adjacency: int = 1,
@@ -124,7 +124,7 @@ def measured(chain: Chain, length: int, epsilon: float) -> dict[str, float]:
     privacy, walks = Privacy(epsilon), patrols(chain, length, WALKS)
     made: dict[str, OnlineMechanism | OfflineMechanism] = {
         **{policy: OnlineMechanism(chain, privacy, policy=policy)
-           for policy in ('paper', 'guided', 'planned')},
+           for policy in ('paper', 'guided')},
         **{key: OnlineMechanism(chain, privacy, policy='adaptive', delay=delay)
            for key, delay in (('adaptive', 0), ('delayed', DELAY), ('decoded', None))},
         'counting': OfflineMechanism(chain, privacy, base='counting'),

@@ -1,12 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Tiny chains: the optimum, its proven bound, and the errors of our mechanisms, all exactly."""
+from collections.abc import Sequence
 from math import floor
+from random import Random
 from typing import Any
 
 import numpy as np
 from studies.optimum.program import chain_of, Program
 from studies.optimum.windows import best_watch, clock_error
+from studies.permute_and_flip import PermuteAndFlip
+from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
@@ -52,23 +56,28 @@ def own_errors(program: Program) -> dict[str, float]:
     """Return the error of each mechanism of the package that knows as much, P being known."""
     chain = chain_of(program.name)
     privacy = Privacy(program.epsilon, program.adjacency)
-    made: dict[str, OnlineMechanism | OfflineMechanism] = {
+    made: dict[str, OnlineMechanism | OfflineMechanism | PermuteAndFlip] = {
         'adaptive': OnlineMechanism(chain, privacy, policy='adaptive', trust=1.0,
                                     delay=program.delay)}
     if program.delay == 0:
-        for policy in ('paper', 'guided', 'planned'):
+        for policy in ('paper', 'guided'):
             made[policy] = OnlineMechanism(chain, privacy, policy=policy, trust=1.0)
     if program.delay is None:
         made['exponential'] = OfflineMechanism(chain, privacy, trust=1.0)
         made['counting'] = OfflineMechanism(chain, privacy, base='counting')
-        made['flip'] = OfflineMechanism(chain, privacy, selection='permute_and_flip')
+        made['flip'] = PermuteAndFlip(chain, privacy, Random(0))
     return {key: expected_error(mechanism, chain, program) for key, mechanism in made.items()}
 
 
-def expected_error(mechanism: OnlineMechanism | OfflineMechanism, chain: Chain,
+def expected_error(mechanism: OnlineMechanism | OfflineMechanism | PermuteAndFlip, chain: Chain,
                    program: Program) -> float:
     """Return the expected share of wrong symbols: summed over all words that P allows."""
     distances = np.arange(program.length + 1) / program.length
-    law = mechanism.law
-    return float(sum(float(program.chance(word)) * (law.distance_distribution(word) @ distances)
+
+    def chances(word: Sequence[str]) -> Floats:
+        if isinstance(mechanism, PermuteAndFlip):
+            return mechanism.distance_distribution(np.array([chain.state_index[s] for s in word]))
+        return mechanism.law.distance_distribution(word)
+
+    return float(sum(float(program.chance(word)) * (chances(word) @ distances)
                      for word in program.outputs))

@@ -10,9 +10,7 @@ _RIGHT, _WRONG, _TRUTH, _INK = '#1b6ca8', '#d1495b', '#f7d98b', '#48505c'
 _LOOKS = {  # of a mechanism: its name, colour, line, mark and size
     'paper': ("paper's policy", '#1b6ca8', '-', 'o', 6),
     'guided': ('guided', '#2a9d54', '-', 's', 5),
-    'planned': ('planned', '#e07b1a', '-', '^', 6),
     'exponential': ('exponential', '#6b4fa1', '-', 'o', 9),
-    'permute_and_flip': ('permute-and-flip', '#e07b1a', (0, (4, 2)), 'D', 4.5),
 }
 _WORDS_FOR = {'start': 'the start of the route', 'detour': 'the detour',
               'far away': 'a street across the river'}
@@ -97,7 +95,7 @@ def draw_errors(average_error, path) -> None:
     axes = figure.subplots(2, len(STARTS), sharex=True, sharey=True)
     epsilons = average_error['epsilon']
     for row, kind, names in zip(axes, ('online', 'offline'), (
-            ('paper', 'guided', 'planned'), ('exponential', 'permute_and_flip')), strict=True):
+            ('paper', 'guided'), ('exponential',)), strict=True):
         for axis, (start, street) in zip(row, STARTS.items(), strict=True):
             for name in names:
                 _, colour, line, mark, size = _LOOKS[name]

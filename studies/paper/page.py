@@ -3,8 +3,7 @@
 """The page of the experiments, whose tables come from `numbers.json`."""
 from studies.compare.section import table
 
-_NAMES = {'paper': "paper's policy", 'guided': 'guided', 'planned': 'planned',
-          'exponential': 'exponential', 'permute_and_flip': 'permute-and-flip'}
+_NAMES = {'paper': "paper's policy", 'guided': 'guided', 'exponential': 'exponential'}
 _THEIRS = {  # what the paper prints
     'errors': (14, 11, 5, 1, 0),  # Figure 7, at the same ε
     'start': (.935, .993, .967, .954, .948),  # Table 1, from SW 34th St
@@ -96,9 +95,8 @@ Ours is τ({most}) = {bound:.4f}. Where the output has left the route, that fail
 the first symbol is never the true one. The paper does not say so, but its numbers imply it: even
 at N_max = 43, all its states, τ is .779, and its second column stays below .25.
 
-From {start}, guided and planned are as good as the paper's policy at these five positions. From
-{detour}, guided is back on the route at t = 2, and planned is not. The next section counts the
-whole route.
+From {start}, guided is as good as the paper's policy at these five positions. From {detour}, it is
+back on the route at t = 2. The next section counts the whole route.
 
 ## Average distance (the paper's Figure 8)
 
@@ -110,31 +108,25 @@ and the distance from 0 to {length}. The lines are exact, E[d(w, o)].
 
 ![Average distance by ε, online and offline](errors.svg)
 
-The same with our policies, and offline. The three columns differ in the public initial state
+The same with our policy guided, and offline. The three columns differ in the public initial state
 alone.
 
 {errors}
 
-**Our policies do not always win.**
+**Our policy does not always win.**
 {compared}
 On a map without staying, a private car that is one move late can stay one move late to the end of
 the route. Guided aims at where the true car is now, so from {faraway} it follows the car all the
-way and is never there in time. Planned errs least on average over random drives on this map, and
-this route is one drive: from {detour} it does worse than the paper's policy. Its targets change
-with ε, which gives its lines their bends.
+way and is never there in time.
 
-Even at ε = 10 errors are left where the route cannot be joined at once. Permute-and-flip errs no
-more than the exponential mechanism with the same B, which shows at large ε: from {start} it errs
-{less:.0%} less at ε = {less_at:g}. Both know the whole route before they release anything; the
-online mechanisms do not.
+Even at ε = 10 errors are left where the route cannot be joined at once. The exponential mechanism
+knows the whole route before it releases anything; the online mechanisms do not.
 
-**Not in the paper:** guided, planned and permute-and-flip. A. Benvenuti, H. Rao, M. Hale (arXiv
-2603.28903, abstract) report up to 55% less error for permute-and-flip than for the previous
-mechanism, on a traffic data set that is not this map.
+**Not in the paper:** guided.
 
 ## The paper's statements on accuracy
 
-`symdp_ros/analysis/theorems.py` has each as a function, and `test/analysis/test_theorems.py`
+`studies/paper/theorems.py` has each as a function, and `studies/test_theorems.py`
 checks it by enumeration on small maps.
 
 | statement | about | holds? |
@@ -165,16 +157,13 @@ def page(numbers) -> str:
     starts, correct, errors = (numbers[key] for key in (
         'starts', 'correct_transition', 'average_error'))
     size = numbers['map']
-    less, less_at = max((1 - flip / exponential, epsilon) for flip, exponential, epsilon in zip(
-        errors['start']['permute_and_flip']['exact'], errors['start']['exponential']['exact'],
-        errors['epsilon']['exact'], strict=True))
     return _PAGE.format(
         states=size['states'], moves=size['moves'], most=size['most'],
         along=_listed(size['along']), positions=len(size['along']), before=len(size['along']) - 1,
         **starts, faraway=starts['far away'],
         length=len(numbers['route']), first=numbers['route'][0],
         epsilon=correct['epsilon'], words=f'{numbers["words"]:,}',
-        bound=correct['bound_with_most_moves'], less=less, less_at=less_at,
+        bound=correct['bound_with_most_moves'],
         compared=_compared(errors, starts), drawn=_drawn_table(numbers),
         theirs=_their_table(correct, starts),
         correct=_correct_table(correct, starts), errors=_error_tables(errors, starts))
@@ -191,7 +180,7 @@ def _compared(errors, starts):
     place = epsilons.index(5.0)
     parts = [f'from {street} ' + ', '.join(
         f'{_NAMES[policy]} {errors[start][policy]["exact"][place]:.2f}'
-        for policy in ('paper', 'guided', 'planned')) for start, street in starts.items()]
+        for policy in ('paper', 'guided')) for start, street in starts.items()]
     return f'At ε = {epsilons[place]:g} the average distance is\n' + ';\n'.join(parts) + '.'
 
 

@@ -18,8 +18,8 @@ CORRECT_AT = 5.0                                                # ε of the corr
 POSITIONS = 5
 CURVE = (0.1, *(step / 4 for step in range(1, 41)))             # ε of the exact errors,
 SAMPLED = (0.1, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)        # and of the sampled ones
-POLICIES = ('paper', 'guided', 'planned')
-MECHANISMS = (*POLICIES, 'exponential', 'permute_and_flip')
+POLICIES = ('paper', 'guided')
+MECHANISMS = (*POLICIES, 'exponential')
 _DIGITS = 12  # kept of a number: platforms differ beyond
 
 

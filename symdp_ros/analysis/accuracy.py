@@ -11,9 +11,6 @@ error always. Everything is exact up to rounding:
 | online, causal            | forward, O(n·|E|)                 | yes           | any            |
 | 'adaptive'                | simulated, standard error         | simulated     | any            |
 | exponential               | backward and forward, O(n·|E|)    | yes           | any            |
-| permute-and-flip          | distance distribution, O(n²·|E|), | no            | n²·|E| ≤ 10¹⁰, |
-|                           | on an alphabet O(n); where very   | where very    | any            |
-|                           | many words count, as exponential  | many words do |                |
 
 Forward: `core.online.moments`. Backward: `core.offline.exponential`. Each mechanism computes its
 errors itself (`core.law.Law`).
@@ -35,7 +32,6 @@ from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import MAP, UNIFORM
-from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
 WALKS = 100
@@ -43,9 +39,6 @@ WALKS = 100
 _TOGETHER = 2**17         # edges·words that are looked at together (more leave the caches),
 _KEPT = 2**24             # and states·words·2√n
 _LEAST_WALKS = 2
-_LEAST_LUCKY = 30         # words over which slopes are fitted,
-_LUCKY_PARTS = 0, 1, 2, 4, 8, 16  # one for the luck of the symbols from each of these to the next
-COUNTED = 8  # words of a mechanism that counts words, in about
 _SIMULATED, _MOST_DRAWS = 20_000, 400  # symbols in all, and outputs of a word
 _SIMULATED_STEPS = 2 * 10**7           # symbols·edges
 
@@ -56,7 +49,7 @@ class Accuracy:
 
     mean: float                      # E[d]
     variance: float                  # Var[d]
-    per_position: Floats | None = field(repr=False)  # P[o_t ≠ w_t], shape (n,); None: unknown
+    per_position: Floats = field(repr=False)  # P[o_t ≠ w_t], shape (n,)
     standard_error: float = 0.0  # of the mean; 0: exact
 
 
@@ -74,25 +67,21 @@ def accuracy(mechanism: Mechanism, word: Sequence[str | None]) -> Accuracy:
     Return mean and variance of d(w, o), and the chance of an error at each position.
 
     :raises UnknownSymbolError: a symbol is no state.
-    :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
     """
     word = list(word)
-    found = _errors(mechanism, [word])
     if mechanism.law.is_simulated:
-        [missed] = _simulated(mechanism, [word])[0]
+        [missed] = _simulated(mechanism, [word])
         distances = missed.sum(axis=1)
         variance = float(distances.var(ddof=1))
         return Accuracy(float(distances.mean()), variance, missed.mean(axis=0),
                         sqrt(variance / len(distances)))
-    if found is None:
-        return _by_distances(mechanism, word)
-    errors, variances = found
+    errors, variances = _errors(mechanism, [word])
     assert variances is not None  # they are wanted
     return Accuracy(float(errors[:, 0].sum()), float(variances[0]), errors[:, 0])
 
 
 def expected_errors(mechanism: Mechanism,
-                    word: Sequence[str | None]) -> Floats | None:
+                    word: Sequence[str | None]) -> Floats:
     """
     Return `accuracy(mechanism, word).per_position`.
 
@@ -111,8 +100,7 @@ def expected_accuracy(mechanism: Mechanism, length: int, *,
 
     :param length: n ≥ 1.
     :param walks: ≥ 2.
-    :raises ConfigurationError: `length` or `walks` out of range; permute-and-flip, where
-        n²·|E| > 10¹⁰.
+    :raises ConfigurationError: `length` or `walks` out of range.
     """
     return average_accuracy(mechanism, patrols(mechanism.chain, length, walks))
 
@@ -124,7 +112,7 @@ def average_accuracy(mechanism: Mechanism,
 
     :param words: at least 2.
     :raises UnknownSymbolError: a symbol is no state.
-    :raises ConfigurationError: too few words; permute-and-flip, where n²·|E| > 10¹⁰.
+    :raises ConfigurationError: too few words.
     """
     return averaged(errors_of_words(mechanism, check_walks(words)))
 
@@ -136,93 +124,34 @@ def errors_of_words(mechanism: Mechanism, words: Sequence[Sequence[str | None]],
 
     :param draws: of each word, where errors are simulated; None: as many as take about a second.
     :raises UnknownSymbolError: a symbol is no state.
-    :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
     """
     length = len(words[0])
     if mechanism.law.is_simulated:
-        missed, _ = _simulated(mechanism, words, draws)
+        missed = _simulated(mechanism, words, draws)
         return np.array([each.sum() / len(each) for each in missed]) / length
-    return np.concatenate([_means(mechanism, some)
-                           for some in _parts(words, mechanism.chain, length)]) / length
+    return np.concatenate([_errors(mechanism, some, variances=False)[0].mean(axis=0)
+                           for some in _parts(words, mechanism.chain, length)])
 
 
 def errors_of_robots(mechanism: Mechanism, words: Sequence[Sequence[Word]], *,
-                     without_luck: bool = False) -> list[Floats]:
+                     draws: int = 1) -> list[Floats]:
     """
     Return the expected errors per symbol of several robots' words of one length, in short time.
 
-    Simulated errors are of one draw for each word. What counts words (permute-and-flip) is
-    computed for the first words of each robot, about `COUNTED` in all. Of the others, it is taken
-    to differ from the exponential mechanism with the base counting as much, on average.
-
     :param words: of each robot, at least one.
-    :param without_luck: take from simulated errors what follows from how often signals happened to
-        be true, early and late ones apart (control variates, by regression over the words of each
-        robot, of which there must be 30: Owen, Monte Carlo theory, methods and examples, 2013,
-        8.9). That is 0 on average, and about half of the variance; an error can then be below 0.
-        What is left varies by as much more as the regression fits by chance.
+    :param draws: of each word, where errors are simulated.
     :return: for each robot, shape (words,).
     :raises UnknownSymbolError: a symbol is no state.
-    :raises ConfigurationError: permute-and-flip, where n²·|E| > 10¹⁰.
     """
     every = [word for walked in words for word in walked]
     ends = np.cumsum([*map(len, words)])[:-1]
-    if not mechanism.law.counting_steps(len(every[0])):
-        if not (without_luck and mechanism.law.is_simulated):
-            return np.split(errors_of_words(mechanism, every, draws=1), ends)
-        missed, luck = _simulated(mechanism, every, draws=1)
-        parts = [begin for begin in _LUCKY_PARTS if begin < luck.shape[2]]
-        return [*map(_without_luck, np.split(missed.mean(axis=(1, 2)), ends),
-                     np.split(np.add.reduceat(luck[:, 0], parts, axis=1), ends))]
-    other = OfflineMechanism(mechanism.chain, mechanism.privacy, base='counting')
-    found = np.split(errors_of_words(other, every), ends)
-    for walked, errors in zip(words, found, strict=True):
-        few = 1 + COUNTED * len(walked) // len(every)
-        counted = errors_of_words(mechanism, walked[:few])
-        errors += (counted - errors[:few]).mean()
-        errors[:few] = counted
-    return found
-
-
-def _without_luck(errors: Floats, luck: Floats) -> Floats:
-    """
-    Take off what a regression over `luck`, shape (words, parts), or its sum explains.
-
-    But not where the mean luck is farther from 0, which it is on average, than chance explains
-    (Hotelling's T²): what is rare did not happen in these words, and they do not show its price.
-    """
-    words = len(errors)
-    for parts in (luck, luck.sum(axis=1, keepdims=True)) if words >= _LEAST_LUCKY else ():
-        mean = parts.mean(axis=0)
-        slopes, _, rank, _ = np.linalg.lstsq(parts - mean, errors - errors.mean())
-        far = words * float((np.linalg.lstsq((parts - mean).T, mean)[0]**2).sum())  # T²/(words−1)
-        if rank and far * (words - 1) <= 4 * (int(rank) + 2):
-            found: Floats = errors - parts @ slopes
-            more = sqrt((1 + far) * (words - 1) / (words - 1 - int(rank)))
-            return found.mean() + (found - found.mean()) * more
-    return errors
+    return np.split(errors_of_words(mechanism, every, draws=draws), ends)
 
 
 def averaged(errors: Floats) -> ExpectedAccuracy:
     """Return the mean of the errors of at least 2 words, with its standard error."""
     walks = len(errors)
     return ExpectedAccuracy(float(errors.mean()), float(errors.std(ddof=1) / sqrt(walks)), walks)
-
-
-def _by_distances(mechanism: Mechanism, word: Word) -> Accuracy:
-    chances = mechanism.distance_distribution(word)
-    distances = np.arange(len(chances))
-    mean = float(chances @ distances)
-    return Accuracy(mean, float(chances @ (distances - mean)**2), None)
-
-
-def _means(mechanism: Mechanism, words: Sequence[Word]) -> Floats:
-    """Return E[d] of words of one length: shape (words,)."""
-    found = _errors(mechanism, words, variances=False)
-    means: Floats = np.full(len(words), np.nan) if found is None else found[0].sum(axis=0)
-    for i in np.flatnonzero(np.isnan(means)).tolist():
-        means[i] = _by_distances(mechanism, words[i]).mean
-    return means
 
 
 def check_walks(words: Sequence[Word]) -> Sequence[Word]:
@@ -283,6 +212,10 @@ def robots(chain: Chain, trust: float) -> dict[str, Chain]:
     """
     models = chain.models(trust)
     own = MAP if chain.names_probabilities else UNIFORM
+    if not chain.stores_edges:
+        return {name: chain if name == own else Chain.complete(
+            chain.states, chain.initial_state, min(1.0, float(stays)))
+            for name, (_, stays) in zip(models.names, models.weights, strict=True)}
     return {name: chain if name == own or len(models) == 1 else walking_by(chain, weights)
             for name, weights in zip(models.names, models.weights.astype(np.float64),
                                      strict=True)}
@@ -314,22 +247,17 @@ def _parts(words: Sequence[Word], chain: Chain, length: int) -> list[Sequence[Wo
 
 
 def _simulated(mechanism: Mechanism, words: Sequence[Word],
-               draws: int | None = None) -> tuple[Booleans, Floats]:
-    """
-    Return where private words differ from each word, and how lucky its symbols were.
-
-    Both of shape (words, draws, n). The seed is fixed.
-    """
+               draws: int | None = None) -> Booleans:
+    """Return where private words differ from each word: (words, draws, n). The seed is fixed."""
     if draws is None:
         symbols_in_all = min(_SIMULATED, _SIMULATED_STEPS // mechanism.chain.edge_count)
         each = symbols_in_all // max(1, sum(map(len, words)))
         draws = max(2, min(each, _MOST_DRAWS))
     symbols = np.repeat(_positions(mechanism.chain, words), draws, axis=0)
     offsets = np.arange(len(symbols) + 1) * symbols.shape[1]
-    outputs, luck = mechanism.law.simulated(symbols.astype(np.int32).ravel(), offsets,
-                                            Random(draws))
-    shape = len(words), draws, symbols.shape[1]
-    return (outputs.reshape(symbols.shape) != symbols).reshape(shape), luck.reshape(shape)
+    outputs = mechanism.law.simulated(symbols.astype(np.int32).ravel(), offsets, Random(draws))
+    missed: Booleans = outputs.reshape(symbols.shape) != symbols
+    return missed.reshape(len(words), draws, symbols.shape[1])
 
 
 def _positions(chain: Chain, words: Sequence[Word]) -> Ints:
@@ -343,8 +271,10 @@ def _positions(chain: Chain, words: Sequence[Word]) -> Ints:
 
 
 def _errors(mechanism: Mechanism, words: Sequence[Word],
-            variances: bool = True) -> tuple[Floats, Floats | None] | None:
+            variances: bool = True) -> tuple[Floats, Floats | None]:
     """Return the errors of words of one length, as `core.law.Law.errors`."""
     columns = _positions(mechanism.chain, words).T
     columns[columns < 0] = len(mechanism.chain)
-    return mechanism.law.errors(columns, variances)
+    errors = mechanism.law.errors(columns, variances)
+    assert errors is not None  # they are not simulated
+    return errors

@@ -21,7 +21,7 @@ from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.analysis.belief import smooth_together
 from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.models import known_model, Models, uniform_model
+from symdp_ros.core.models import complete_models, known_model, Models
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.online.counts import SIGNALS
 from symdp_ros.core.zones import Signal, Told
@@ -195,5 +195,6 @@ def walk_distribution(chain: Chain, length: int) -> Floats:
 def moves_of(chain: Chain) -> Models:
     """Return the chain's P (uniform moves where it is not known) as the one model."""
     if not chain.stores_edges:
-        return uniform_model()
+        return chain.models(1.0) if chain.names_probabilities else complete_models(
+            len(chain), 1 / len(chain), 1.0)
     return known_model(*chain.csr(), chain.edge_probabilities())

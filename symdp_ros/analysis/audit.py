@@ -10,10 +10,9 @@ the same ones, by the mechanisms that know zones. The laws:
 - online and causal, each policy: products of the fractions that are drawn from, exact; of
   'adaptive' the signals, of which all that it publishes is computed;
 - exponential: as it is drawn from the weights in float64, rounding included, which are rational
-  numbers (`core.offline.backward`, equation (2)): exact; on the complete chain as online;
-- permute-and-flip: its closed form in floats; the loss is off by at most `COUNTING_ERROR`.
+  numbers (`core.offline.backward`, equation (2)): exact; on the complete chain as online.
 
-Exact laws are compared in floats first; every pair within 10⁻⁹ of the worst then in fractions.
+They are compared in floats first; every pair within 10⁻⁹ of the worst then in fractions.
 """
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,7 +35,6 @@ from symdp_ros.errors import ConfigurationError
 MOST_STATES = 4
 MOST_SYMBOLS = 4
 MOST_ADJACENCY = 3
-COUNTING_ERROR = 2.5e-9
 
 _NEAR = 1e-9
 _NEVER = 1e300  # −ln 0, as far as differences go
@@ -54,9 +52,8 @@ class AuditRow:
     pairs: int              # ordered pairs of different words that were compared
     outputs: int
     loss: float             # ln of the largest P[o|w]/P[o|w']
-    error: float            # by how much the loss may be off, but for rounding it to a float
-    ratio: Fraction | None  # e^loss exactly, where it is known
-    holds: bool             # ratio ≤ e^ε, decided in fractions; without a ratio: loss ≤ ε + error
+    ratio: Fraction | None  # e^loss exactly; None: it is infinite
+    holds: bool             # ratio ≤ e^ε, decided in fractions
 
 
 def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
@@ -114,18 +111,6 @@ def _feasible(chain: Chain, length: int, state: str) -> Iterator[tuple[str, ...]
             yield after, *rest
 
 
-def _float_probabilities(law: Law, word: Word, outputs: Sequence[Sequence[str]]) -> list[float]:
-    """Return ln P[output | word]; outputs at one distance have one."""
-    by_distance = {}
-    result = []
-    for output in outputs:
-        distance = sum(map(str.__ne__, output, ('' if s is None else s for s in word)))
-        if distance not in by_distance:
-            by_distance[distance] = law.log_probability(word, output)
-        result.append(by_distance[distance])
-    return result
-
-
 def _drawn(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], privacy: Privacy,
            zones: Ints | None, mechanism: str, policy: str | None = None) -> AuditRow:
     """Compare all pairs under one law, of signals where these are drawn."""
@@ -141,23 +126,16 @@ def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], priv
 
     :param zones: of each word: only those with the same ones are compared; None: all are.
     """
-    table = [row for word in words if (row := law.exact_probabilities(word, outputs)) is not None]
-    error = 0.0
-    if not table:
-        error = COUNTING_ERROR
-        values = np.array([_float_probabilities(law, word, outputs) for word in words])
-    else:
-        # What no word can give tells nothing; what some can, and others cannot, tells all.
-        possible = [i for i in range(len(outputs)) if any(row[i] for row in table)]
-        outputs = [outputs[i] for i in possible]
-        table = [[row[i] for i in possible] for row in table]
-        different: dict[Fraction, int] = {}
-        numbers = np.array([[different.setdefault(chance, len(different)) for chance in row]
-                            for row in table])
-        exact = [*different]
-        logs = np.array([log(chance.numerator) - log(chance.denominator) if chance else -_NEVER
-                         for chance in exact])
-        values = logs[numbers]
+    table = [law.exact_probabilities(word, outputs) for word in words]
+    # What no word can give tells nothing; what some can, and others cannot, tells all.
+    possible = [i for i in range(len(outputs)) if any(row[i] for row in table)]
+    different: dict[Fraction, int] = {}
+    numbers = np.array([[different.setdefault(row[i], len(different)) for i in possible]
+                        for row in table])
+    exact = [*different]
+    logs = np.array([log(chance.numerator) - log(chance.denominator) if chance else -_NEVER
+                     for chance in exact])
+    values = logs[numbers]
     coded = {symbol: i for i, symbol in enumerate({s for word in words for s in word})}
     letters = np.array([[coded[symbol] for symbol in word] for word in words])
 
@@ -171,10 +149,10 @@ def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], priv
     others = [compared(i) for i in range(len(words))]
     worst = max((float((values[i] - values[some]).max()) for i, some in enumerate(others)
                  if len(some)), default=0.0)
-    ratio, holds = None, worst <= privacy.epsilon + error
+    ratio, holds = None, False
     if worst > _NEVER / 2:
         worst = inf
-    elif not error:
+    else:
         found = set()
         for i, some in enumerate(others):
             which, where = np.nonzero(values[i] - values[some] >= worst - _NEAR)
@@ -186,4 +164,4 @@ def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], priv
         # A power, as `exp_lower_bound` ends at e⁶⁴.
         holds = ratio <= exp_lower_bound(privacy.epsilon_per_symbol)**privacy.adjacency
     return AuditRow(mechanism, policy, len(words[0]), privacy.epsilon, privacy.adjacency,
-                    sum(map(len, others)), len(outputs), worst, error, ratio, holds)
+                    sum(map(len, others)), len(possible), worst, ratio, holds)

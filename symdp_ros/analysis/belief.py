@@ -287,7 +287,7 @@ def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
     if ratio is None:
         raise ConfigurationError('this smoother is for the selection exponential, not '
                                  f'{mechanism.selection}: a causal release has an exact one, '
-                                 '`smooth`; permute_and_flip has none', setting='selection')
+                                 '`smooth`', setting='selection')
 
     def likelihood(t: int) -> Floats:
         column = np.full((len(chain), 1), 1 / ratio)

@@ -4,23 +4,22 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import count
 from math import log
 from typing import Any
 
-from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, COUNTED, edges_of,
-                                         errors_of_robots, mean_stay, patrols)
+from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, errors_of_robots,
+                                         mean_stay, patrols)
 from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.mechanism import Mechanism, MOST_COUNTING_STEPS
+from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import check_base
 from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.offline.distances import Counts
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (CHOICES, DEFAULT_TRUST, IN_ZONES, LIVE as LIVE_DRAWS,
-                                     name_of, POLICIES, WHOLE_WORD)
+from symdp_ros.core.registry import (check_gone, CHOICES, DEFAULT_TRUST, IN_ZONES,
+                                     LIVE as LIVE_DRAWS, name_of, POLICIES, WHOLE_WORD)
 from symdp_ros.errors import ConfigurationError
 
 DELAYS = 1, 3, 10  # symbols; to wait for all is 'causal, adaptive'
@@ -37,7 +36,7 @@ LIVE = tuple(_live(DELAYS))
 LOGGED = WHOLE_WORD
 MECHANISMS = (*LIVE, *LOGGED)
 
-_PLANNED_STEPS = 3 * 10**5  # states·moves
+_DRAWS = 2  # of each walk, where errors are simulated
 _LARGEST_EPSILON = 60.0
 _TOLERANCE = 1e-3  # relative, of a solved ε
 
@@ -88,7 +87,6 @@ class Calibration:
         self._words: dict[str, Sequence[Word]] = {
             name: check_walks(patrols(robot, length, walks))
             for name, robot in (robots or {'': chain}).items()} if word is None else {'': [word]}
-        self._counts: dict[tuple[str | None, ...], Counts] = {}  # of the words
         self._found: dict[str, dict[float, dict[str, Error]]] = {}  # by mechanism and ε
 
     def __repr__(self) -> str:
@@ -103,12 +101,8 @@ class Calibration:
                 } if self._word is None else {}
 
     def mechanisms(self) -> tuple[str, ...]:
-        """Return the mechanisms that can serve this length, and whose tables do not take long."""
-        walks = min(sum(map(len, self._words.values())), COUNTED + len(self._words))
-        live = [name for name, choice in self._live.items() if choice['policy'] != 'planned'
-                or len(self._chain) * edges_of(self._chain) <= _PLANNED_STEPS]
-        return *live, *(name for name in self._logged if walks * self._mechanism(
-            name, 0.0).law.counting_steps(self._length) <= MOST_COUNTING_STEPS)
+        """Return the mechanisms that are compared: with zones, those that know them."""
+        return *self._live, *self._logged
 
     def error(self, name: str, epsilon: float) -> Error:
         """
@@ -132,9 +126,8 @@ class Calibration:
             of_word = accuracy(mechanism, self._word)
             return {'': Error(of_word.mean / len(self._word),
                               of_word.standard_error / len(self._word))}
-        each = map(averaged, errors_of_robots(mechanism, [*self._words.values()],
-                                              without_luck=True))
-        return {robot: Error(min(max(found.error, 0.0), 1.0), found.standard_error)
+        each = map(averaged, errors_of_robots(mechanism, [*self._words.values()], draws=_DRAWS))
+        return {robot: Error(found.error, found.standard_error)
                 for robot, found in zip(self._words, each, strict=True)}
 
     def epsilon_for(self, name: str, target: float, *, best: bool = False) -> float | None:
@@ -146,34 +139,9 @@ class Calibration:
         :param best: for one robot.
         """
         choose = min if best else max
-
-        def mean(epsilon: float) -> float:
-            return choose(map(_mean, self.errors(name, epsilon).values()))
-
-        if mean(0.0) <= target:
-            return 0.0
-        high = 1.0
-        while mean(high) > target:
-            if high == _LARGEST_EPSILON:
-                return None
-            high = min(2 * high, _LARGEST_EPSILON)
-        known = self._found[name]
-        high = min(epsilon for epsilon in known if mean(epsilon) <= target)
-        low = max(epsilon for epsilon in known if mean(epsilon) > target and epsilon < high)
-        steps = count(1)
-        while high - low > _TOLERANCE * high and high > _TOLERANCE:
-            above, below = (log(max(mean(end), 1e-12) / max(target, 1e-12))
-                            for end in (low, high))
-            middle, side = (low + high) / 2, next(steps) % 4
-            if side and above > below:  # beside where ln of the error, a line, meets the target
-                near = low + (high - low) * above / (above - below)
-                near += (0.4 if side % 2 else -0.4) * _TOLERANCE * high
-                middle = near if low < near < high else middle
-            if mean(middle) > target:
-                low = middle
-            else:
-                high = middle
-        return high
+        return least_epsilon(
+            lambda epsilon: choose(map(_mean, self.errors(name, epsilon).values())),
+            target, _TOLERANCE, self._found.setdefault(name, {}))
 
     def table(self, epsilons: Iterable[float], done: Callable[[str], None] = lambda text: None,
               others: Iterable[Callable[[], None]] = ()) -> dict[float, dict[str, Error]]:
@@ -219,13 +187,45 @@ class Calibration:
         if name in self._live:
             return OnlineMechanism(self._chain, privacy, trust=self._trust, **self._live[name])
         if name not in self._logged:
+            for part in str(name).split(', '):
+                check_gone('mechanism', part)
             raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
                                      + '; '.join([*self._live, *self._logged]),
                                      setting='mechanism')
-        mechanism = OfflineMechanism(self._chain, privacy.for_length(self._length),
-                                     trust=self._trust, **self._logged[name])
-        mechanism.law.keep_counts(self._counts)
-        return mechanism
+        return OfflineMechanism(self._chain, privacy.for_length(self._length), trust=self._trust,
+                                **self._logged[name])
+
+
+def least_epsilon(error: Callable[[float], float], target: float, tolerance: float,
+                  known: Iterable[float] = ()) -> float | None:
+    """
+    Return the least ε at which an error is at most `target`; None where 60 is not enough.
+
+    :param error: of ε; it falls. It is asked once for each ε.
+    :param tolerance: relative, and absolute, of the ε.
+    :param known: those for which it need not be computed.
+    """
+    error = lru_cache(maxsize=None)(error)
+    if error(0.0) <= target:
+        return 0.0
+    low, high = 0.0, 1.0
+    while error(high) > target:
+        if high == _LARGEST_EPSILON:
+            return None
+        low, high = high, min(2 * high, _LARGEST_EPSILON)
+    for epsilon in sorted(known):
+        if low < epsilon < high:
+            low, high = (epsilon, high) if error(epsilon) > target else (low, epsilon)
+    steps = count(1)
+    while high - low > tolerance * high and high > tolerance:
+        above, below = (log(max(error(end), 1e-12) / max(target, 1e-12)) for end in (low, high))
+        middle, side = (low + high) / 2, next(steps) % 4
+        if side and above > below:  # beside where ln of the error, a line, meets the target
+            near = low + (high - low) * above / (above - below)
+            near += (0.4 if side % 2 else -0.4) * tolerance * high
+            middle = near if low < near < high else middle
+        low, high = (middle, high) if error(middle) > target else (low, middle)
+    return high
 
 
 def _mean(error: Error) -> float:

@@ -28,6 +28,7 @@ import numpy as np
 from symdp_ros.analysis.accuracy import mean_stay, patrols, robots
 from symdp_ros.analysis.adversary import (best_guess_in_zones, best_guesses, Guess, moves_of,
                                           outputs_and_beliefs)
+from symdp_ros.analysis.calibration import least_epsilon
 from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import MAP
@@ -49,7 +50,7 @@ _LEAST_TICKS = 300        # of each walk
 _SHORTER = 6              # times, the walks by which is measured how long a calibration takes
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
 _MOST_STATES = 2_000      # whose distances in moves are computed
-_LARGEST_EPSILON, _TOLERANCE = 60.0, 0.01
+_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Row:
     period: float
     adjacency: int
     epsilon: float
-    held: float  # the share of time for which the true region, reported with each symbol, is wrong
+    held: float  # the error without privacy: of holding the true region between reports
     live: Errors
     logged: Errors
     guess: Guess | None  # None: not asked for
@@ -404,20 +405,12 @@ class VisitCalibration:
         """
         Return the row of the least ε at which a live reader errs for at most `target` of the time.
 
-        By bisection, to 1 %, not below 0.005. None where 60 is not enough.
+        To 1 %, at least 0.01. None where 60 is not enough.
         """
-        def wrong(epsilon: float) -> float:
-            return self.row(period, epsilon, delay=delay, guess=False).live.wrong
-
-        low, high = 0.0, 1.0
-        while wrong(high) > target:
-            if high == _LARGEST_EPSILON:
-                return None
-            low, high = high, min(2 * high, _LARGEST_EPSILON)
-        while high - low > _TOLERANCE * high and high > _TOLERANCE:
-            middle = (low + high) / 2
-            low, high = (middle, high) if wrong(middle) > target else (low, middle)
-        return self.row(period, high, delay=delay)
+        epsilon = least_epsilon(lambda epsilon: self.row(
+            period, epsilon, delay=delay, guess=False).live.wrong, target, _TOLERANCE)
+        return None if epsilon is None else self.row(
+            period, max(epsilon, _TOLERANCE), delay=delay)
 
     def _ticks(self, period: float) -> int:
         return int(as_fraction(period) / as_fraction(self.tick))

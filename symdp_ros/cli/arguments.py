@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import sys
 
 from symdp_ros.core.naming import alike, quoted
+from symdp_ros.core.registry import check_gone
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.options import Option
 
@@ -21,6 +22,10 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
+            try:
+                check_gone(action.dest, value)
+            except ConfigurationError as gone:
+                raise argparse.ArgumentError(action, gone.reason) from None
             if close := alike(str(value), [*map(str, action.choices)]):
                 raise argparse.ArgumentError(action, f'{error.message}; did you mean '
                                              f'{" or ".join(map(quoted, close))}?') from None

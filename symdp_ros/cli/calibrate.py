@@ -20,6 +20,7 @@ from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
 from symdp_ros.cli.maps.zones import guessed_in_zones, print_zones
 from symdp_ros.cli.progress import announce, progress
+from symdp_ros.cli.tables import ruled_table
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings
@@ -31,8 +32,8 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import certainty
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import (CALIBRATED_ADJACENCY, CALIBRATED_DELAY, CALIBRATED_EPSILON, LENGTH,
-                               LOG_TRUST, LOG_WORD, PLOT, SECONDS, TARGET_ERROR, VISIT,
-                               VISIT_STAY, VISIT_YAML, WALKS, ZONES_FILE)
+                               LOG_WORD, PLOT, SECONDS, STAY, TARGET_ERROR, TRUST, VISIT,
+                               VISIT_YAML, WALKS, ZONES_FILE)
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
 _TRIED = 12                # ε for a target error, about
@@ -58,8 +59,8 @@ def add_parser(commands) -> None:
                     'seconds is protected with the fewest errors.')
     add_chain_arguments(parser)
     add_arguments(parser, (LENGTH, CALIBRATED_ADJACENCY, CALIBRATED_EPSILON, CALIBRATED_DELAY,
-                           ZONES_FILE, LOG_TRUST, TARGET_ERROR, WALKS, SECONDS, LOG_WORD, PLOT))
-    add_arguments(parser.add_argument_group('visits'), (VISIT, VISIT_STAY, VISIT_YAML))
+                           ZONES_FILE, TRUST, TARGET_ERROR, WALKS, SECONDS, LOG_WORD, PLOT))
+    add_arguments(parser.add_argument_group('visits'), (VISIT, STAY, VISIT_YAML))
     parser.set_defaults(run=run)
 
 
@@ -130,9 +131,9 @@ def run(options) -> int:
     console.print(f'expected error, in % of the symbols, by ε{which}',
                   _errors(calibration, names),
                   'live    what nodes do, by policy; the others are for logs only',
-                  'causal  guided and planned for logs '
-                  + ('err as these policies do live' if options.adjacency <= length else
-                     f'err less, as these policies do live at k = {length}:\n        a log of so '
+                  'causal  guided for logs '
+                  + ('errs as this policy does live' if options.adjacency <= length else
+                     f'errs less, as this policy does live at k = {length}:\n        a log of so '
                      'few symbols cannot change in more'), sep='\n')
     if several:
         console.print(f'by robot, at ε = {shown_at:g}, with what auto takes; a stay is in one '
@@ -251,12 +252,8 @@ def _needed(found, calibration, several):
 
 
 def _errors(calibration, names):
-    from rich.table import Table
-
-    table = Table(padding=(0, 0))  # so narrow that it fits into 80 columns
-    table.add_column('ε', no_wrap=True)
-    for epsilon in EPSILONS:
-        table.add_column(f'{epsilon:g}', justify='right', no_wrap=True)
+    table = ruled_table('ε', *(f'>{epsilon:g}' for epsilon in EPSILONS),
+                        padding=0)  # so narrow that it fits into 80 columns
     for name in names:
         table.add_row(name, *(_range(
             [error.mean for error in calibration.errors(name, epsilon).values()])
@@ -286,13 +283,9 @@ def _said(taken, epsilon, delay):
 
 
 def _by_robot(calibration, taken, epsilon):
-    from rich.table import Table
-
-    table = Table()
-    for name in ('robot', 'a stay', f'live, {taken[0]}', taken[1]):
-        table.add_column(name, justify='left' if name == 'robot' else 'right')
+    table = ruled_table('robot', '>a stay', f'>live, {taken[0]}', f'>{taken[1]}')
     live = f'live, {taken[0]}'
-    # Of logs, causal, guided and causal, planned are not simulated again.
+    # Of logs, causal, guided is not computed again.
     logged = taken[1] if taken[1] in calibration.mechanisms() else (
         f'live, {taken[1].removeprefix("causal, ")}')
     errors = [calibration.errors(name, epsilon) for name in (live, logged)]
@@ -303,11 +296,7 @@ def _by_robot(calibration, taken, epsilon):
 
 
 def _guesses(found):
-    from rich.table import Table
-
-    table = Table()
-    for name in ('ε', 'without them', 'with them'):
-        table.add_column(name, justify='right', no_wrap=True)
+    table = ruled_table('>ε', '>without them', '>with them')
     for epsilon, guesses in found.items():
         table.add_row(f'{epsilon:g}', _range([guess.before for guess in guesses]),
                       _range([guess.after for guess in guesses]) + (

@@ -12,6 +12,7 @@ from symdp_ros.cli.maps.check import graph_of
 from symdp_ros.cli.maps.zones import print_zones
 from symdp_ros.cli.parameter_file import parameter_text, parameters_of
 from symdp_ros.cli.progress import announce, progress
+from symdp_ros.cli.tables import ruled_table
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.files.durable import check_new, write_new_file
@@ -112,16 +113,11 @@ def run(options: argparse.Namespace) -> int:
 def _tables(rows: Sequence[Row], best: Row, by_rule: Row | None,
             shows_epsilon: bool) -> 'Iterator[tuple[str, Table]]':
     """Yield (title, table) for live reports, and for logs; 80 columns wide at most."""
-    from rich.table import Table
-
     titles = 'live', 'logs, released afterwards'
     for title, logged in zip(titles, (False, True), strict=True):
-        table = Table(padding=(0, 1))
-        for name in ('period', 'ε' if shows_epsilon else 'symbols', *(
-                ['mechanism'] if logged else []), 'report', *([] if logged else ['delay']),
-                'wrong', 'off', *([] if logged else ['guessed'])):
-            table.add_column(name, justify='left' if name == 'mechanism' else 'right',
-                             no_wrap=True)
+        table = ruled_table('>period', '>ε' if shows_epsilon else '>symbols', *(
+            ['mechanism', '>report', '>wrong', '>off'] if logged else
+            ['>report', '>delay', '>wrong', '>off', '>guessed']))
         least = min(rows, key=lambda row: row.logged.wrong) if logged else best
         for row in rows:
             errors = row.logged if logged else row.live

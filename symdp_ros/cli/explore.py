@@ -18,8 +18,8 @@ from symdp_ros.files.durable import check_new, write_new_file
 from symdp_ros.maps.dead_ends import require_moves
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.options import (EPSILON, EXPLORED, EXPLORED_PAGE, LOG_TRUST, PROTECT, SECONDS,
-                               STAY, ZONES_FILE)
+from symdp_ros.options import (EPSILON, EXPLORED, EXPLORED_PAGE, PROTECT, SECONDS, STAY,
+                               TRUST, ZONES_FILE)
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 # So few that a map of 100 states takes less than half a minute on two cores.
@@ -39,7 +39,7 @@ def add_parser(commands: 'argparse._SubParsersAction[argparse.ArgumentParser]') 
                     'the settings. No data is needed: routes are simulated. More values take '
                     'longer.')
     add_chain_arguments(parser)
-    add_arguments(parser, (EXPLORED_PAGE, *EXPLORED, ZONES_FILE, LOG_TRUST, SECONDS))
+    add_arguments(parser, (EXPLORED_PAGE, *EXPLORED, ZONES_FILE, TRUST, SECONDS))
     parser.set_defaults(run=run)
 
 

@@ -1239,7 +1239,7 @@ static WIDE void sweep_pairs(const Edges *walks, const Edges *followers, const d
 }
 
 /* sweep(walks, followers, others, gain, discount, U, X, room, states) → (least, most) change of
-   U: one round of `dense_values.values`. Each state has a follower. */
+   U: one round of `expected_matches.of_all_pairs`. Each state has a follower. */
 static PyObject *sweep(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};

@@ -59,8 +59,8 @@ With x = ε/k, for words that differ in j symbols (j is not k: ρ never converts
   5n·K·2⁻⁵³ of x, is more than all of that.) Where each o_t is
   a response on at least m values (`core.online.response`), ρ = j·ρ_m(x): an unknown symbol has
   the mean of all its laws, and D_α is convex in its second and quasi-convex in its first argument.
-* 'pure': whatever is e^{j·x}-private: ρ = ρ_2(j·x). Permute-and-flip, learned chains, and releases
-  of which nothing else is known.
+* 'pure': whatever is e^{j·x}-private: ρ = ρ_2(j·x). Learned chains, what earlier versions released
+  by permute-and-flip, and releases of which nothing else is known.
 
 Charges of before (rule 1) keep what they were charged: x²/2 in place of ρ_2(x), and (j·x)²/8.
 

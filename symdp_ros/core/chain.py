@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.between_reports import between_reports
-from symdp_ros.core.models import make_models, Models, public_models, uniform_model
+from symdp_ros.core.models import complete_models, make_models, Models, public_models
 from symdp_ros.core.naming import instead_of, one_of
 from symdp_ros.errors import ChainError
 
@@ -40,7 +40,7 @@ class Chain:
     """
 
     __slots__ = ('_states', '_index', '_initial', '_offsets', '_targets', '_probabilities',
-                 '_named', '_public', '_digest', '_single', '_ticks', '__weakref__')
+                 '_named', '_public', '_digest', '_single', '_stays', '_ticks', '__weakref__')
 
     #: What `from_yaml` calls: set by `maps.chain_file`, as nothing in `core` reads files.
     read_file: ClassVar[Callable[[str | PathLike[str], str | None, bool], 'Chain'] | None] = None
@@ -76,6 +76,7 @@ class Chain:
         self._named = probabilities is not None if named is None else named
         self._public = public  # None: the public models are those of single moves
         self._digest: str | None = None
+        self._stays: float | None = None  # P(s|s), where no edges are stored
         self._single: Chain | None = None  # this one
         self._ticks = 1
         for array in (offsets, targets, probabilities, public):
@@ -95,13 +96,16 @@ class Chain:
                          'initial_state), or Chain.from_yaml(path)')
 
     @classmethod
-    def complete(cls, symbols: Iterable[str], initial_state: str) -> 'Chain':
+    def complete(cls, symbols: Iterable[str], initial_state: str,
+                 stays: float | None = None) -> 'Chain':
         """
         Return the chain in which every symbol can follow every symbol: an alphabet.
 
         The paper's Mechanisms 1 and 2 are its Mechanisms 3 and 4 on this chain. It takes
         O(states) memory: no edge is stored. (It equals no chain whose edges are listed one by
         one.) A set of symbols is sorted.
+
+        :param stays: P(s|s), from 0 to 1, where it is known; all others are equally likely.
         """
         if isinstance(symbols, str):
             raise ChainError(f'symbols must be a list of labels, not the string {symbols!r}')
@@ -112,7 +116,12 @@ class Chain:
             raise ChainError(f'the symbol {repeated!r} is listed twice: list it once',
                              state=repeated)
         self = cls.__new__(cls)
-        self._set(index, initial_state, np.empty(0, np.int64), np.empty(0, np.int32), None)
+        if stays is not None and (isinstance(stays, bool) or not isinstance(stays, Real)
+                                  or not 0 <= stays <= 1):
+            raise ChainError(f'stays is {stays!r}: it must be a number from 0 to 1')
+        self._set(index, initial_state, np.empty(0, np.int64), np.empty(0, np.int32), None,
+                  named=stays is not None)
+        self._stays = None if stays is None else float(stays)
         return self
 
     @classmethod
@@ -189,6 +198,9 @@ class Chain:
         """
         i = self._position(state)
         names = self.successors(state)
+        if self._stays is not None and len(names) > 1:
+            return dict.fromkeys(names, (1 - self._stays) / (len(names) - 1)) | {
+                state: self._stays}
         row = None if self._probabilities is None else self._probabilities[self._row(i)]
         if row is None or np.isnan(row[0]):
             return dict.fromkeys(names, 1 / len(names))
@@ -252,7 +264,7 @@ class Chain:
         for name, value in (('ticks', ticks), ('moves', moves)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ChainError(f'{name} is {value!r}: it must be a whole number, at least 1')
-        if not self.stores_edges:  # every state is one move away, and all are equally likely
+        if not self.stores_edges:  # every state is one move away
             return self
         offsets, targets = self.csr()
         rows = np.vstack([self.edge_probabilities(), self._public_models()])
@@ -262,11 +274,6 @@ class Chain:
         other._set(self._index, self.initial_state, offsets, targets, rows[0], named=self._named,
                    public=rows[1:])
         other._ticks, other._single = self.ticks * ticks, self.single
-        if self.ticks == 1 and self.is_alphabet and self._public is None:
-            # Of single ticks it is worth knowing how long a robot stays: all public models.
-            other._single = Chain.__new__(Chain)
-            other._single._set(self._index, self.initial_state, *self.csr(), self._probabilities,
-                               named=self._named, public=self._public_models())
         return other
 
     @property
@@ -288,19 +295,12 @@ class Chain:
         """
         Return the public models of how the robot moves (`core.models`).
 
-        An alphabet without P has the uniform one alone: there the exponential mechanism may use
-        the whole of ε, as long as all words weigh the same.
-
         :param trust: from 0 to 1, the weight of P; it has no effect where P is not known.
         """
         if not self.stores_edges:
-            return uniform_model()
-        public, named = self._public_models(), None
-        if self._named:
-            named = self.edge_probabilities()
-        elif self._public is None and self.is_alphabet:
-            public = public[:1]
-        return make_models(*self.csr(), public, named, trust)
+            return complete_models(len(self), self._stays, trust)
+        named = self.edge_probabilities() if self._named else None
+        return make_models(*self.csr(), self._public_models(), named, trust)
 
     def how_it_moves(self, trust: float) -> str:
         """Return in a few words which models there are; `trust` as of `models`."""
@@ -346,6 +346,8 @@ class Chain:
             if self._public is not None:
                 yield b'named' if self._named else b'not named'
                 yield self._public.astype('<f8').tobytes()
+        elif self._stays is not None:
+            yield repr(self._stays).encode()
 
     def _position(self, state: str) -> int:
         position = self._index.get(state)

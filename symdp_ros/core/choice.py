@@ -12,14 +12,18 @@ where n·ε/k is small. The other one weighs signals, which are true or not by e
 are true, the more it is ahead. Let g be the entropy of a move in nats, on average over the states
 and the public models of how a robot moves (`core.models`). The first one is taken where
 n·ε/k ≥ 15·g and ε/k ≤ 1.3 − g/2; and, where the settings leave no adaptive, where ε/k ≤ 3.
-`planned`, the base counting and permute-and-flip are taken only where nothing else is left.
+The base counting is taken only where nothing else is left.
 
-Where all can follow all, by `Chain.complete`, all err alike, and the lightest is taken. So it is
-where adaptive's tables would take long (states·moves > 2.5·10⁷).
+Where all can follow all, by `Chain.complete` of N symbols, ε/k may be 0.6·ln(N/3) more. Where all
+words over an alphabet are feasible, base counting has the whole of ε/k: of the two bases it is
+taken where ε/k > ln N + 5·(0.7 − g/ln N).
+
+Where adaptive's tables would take long (states·moves > 2.5·10⁷), the lightest policy is taken.
 
 `python -m studies.choice` holds this rule against the best of all (docs/evidence/choice.md).
 """
 from functools import lru_cache
+from math import log
 
 import numpy as np
 from symdp_ros.core.chain import Chain
@@ -30,6 +34,8 @@ from symdp_ros.core.registry import LIVE
 _MOST_PAIRS = 2.5e7  # states·moves
 _LEAST_LENGTH = 15.0  # n·ε/k for each nat of a move
 _SMALL, _LESS, _LARGE = 1.3, 0.5, 3.0  # ε/k, against adaptive and against guided
+_MORE, _FEW = 0.6, 3  # against adaptive where all can follow all
+_STEEP, _EVEN = 5.0, 0.7  # against counting over an alphabet
 
 
 def choose(chain: Chain, privacy: Privacy, settings: MechanismSettings,
@@ -41,16 +47,17 @@ def choose(chain: Chain, privacy: Privacy, settings: MechanismSettings,
     :raises ConfigurationError: a setting is not valid.
     """
     settings.check()
-    each, policies = float(privacy.epsilon_per_symbol), ['adaptive', 'guided', 'planned', 'paper']
-    if not chain.stores_edges or len(chain) * chain.edge_count > _MOST_PAIRS:
+    each, policies = float(privacy.epsilon_per_symbol), ['adaptive', 'guided', 'paper']
+    if chain.stores_edges and len(chain) * chain.edge_count > _MOST_PAIRS:
         policies.append(policies.pop(0))
-    if not chain.stores_edges or length and _adds_up(
-            each, length, _entropy(chain, settings.trust)):
+    if length and _adds_up(chain, each, length, _entropy(chain, settings.trust)):
         better = 0
     else:
         better = policies.index('guided') if each <= _LARGE else len(policies)
-    order = [*policies[:better], 'exponential', *policies[better:], 'exponential, counting',
-             'permute_and_flip']
+    order = [*policies[:better], 'exponential', *policies[better:], 'exponential, counting']
+    if chain.is_alphabet and _counts(chain, each, settings.trust):
+        order.remove('exponential')
+        order.append('exponential')
 
     def rank(one: MechanismSettings) -> int:
         name = one.policy if one.selection in (LIVE, 'causal') else one.name
@@ -59,15 +66,25 @@ def choose(chain: Chain, privacy: Privacy, settings: MechanismSettings,
     return min(settings.available(privacy.zones).values(), key=rank)
 
 
-def _adds_up(each: float, length: int, entropy: float) -> bool:
+def _adds_up(chain: Chain, each: float, length: int, entropy: float) -> bool:
     """Return whether weights of true symbols tell more of a word than signals."""
-    return length * each >= _LEAST_LENGTH * entropy and each <= _SMALL - _LESS * entropy
+    more = 0.0 if chain.stores_edges else max(0.0, _MORE * log(len(chain) / _FEW))
+    return length * each >= _LEAST_LENGTH * entropy and each <= _SMALL - _LESS * entropy + more
+
+
+def _counts(chain: Chain, each: float, trust: float) -> bool:
+    """Return whether all of ε for equal words is worth more than half of it for likely ones."""
+    nats = log(max(2, len(chain.successors(chain.initial_state))))
+    return each > nats + _STEEP * (_EVEN - _entropy(chain, trust) / nats)
 
 
 @lru_cache(maxsize=100)
 def _entropy(chain: Chain, trust: float) -> float:
     """Return the entropy of a move, in nats."""
-    models, offsets = chain.models(trust), chain.csr()[0]
+    models = chain.models(trust)
     weights = models.weights.astype(np.float64)
-    nats = -np.add.reduceat(weights * np.log(np.maximum(weights, 1e-300)), offsets[:-1], axis=1)
-    return float(models.prior @ nats.mean(axis=1))
+    nats = -weights * np.log(np.maximum(weights, 1e-300))
+    if not chain.stores_edges:
+        return float(models.prior @ nats @ [len(chain) - 1, 1])
+    rows = np.add.reduceat(nats, chain.csr()[0][:-1], axis=1)
+    return float(models.prior @ rows.mean(axis=1))

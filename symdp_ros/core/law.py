@@ -14,8 +14,8 @@ class Law(Protocol):
     How a mechanism privatizes whole words: draws, and the probability of what it draws.
 
     A word is a sequence of states, None where the symbol is unknown; words are checked by the
-    caller. Outputs are feasible and as long as the word (longer with several `reports`). A law
-    inherits from this class what answers None or 0 here, where that is true of it.
+    caller. Outputs are feasible and as long as the word (longer with several `reports`). What
+    answers None or 0 here is the default of laws that do not support a query.
     """
 
     #: which of `core.accounting.BOUNDS` holds for it
@@ -36,14 +36,6 @@ class Law(Protocol):
         """Return R where P[output | word] = h(output)·R^matches / Z(word), or None."""
         return None
 
-    def counting_steps(self, length: int) -> int:
-        """Return how many steps counting words takes for one release; 0: it counts none."""
-        return 0
-
-    def keep_counts(self, counts: dict[tuple[str | None, ...], Any]) -> None:
-        """Put what is counted for a word, the same for every ε, into `counts`, and use it."""
-        return  # most count nothing
-
     def distance_steps(self, length: int) -> int:
         """Return how many steps `distance_distribution` takes; 0: not many."""
         return 0
@@ -63,9 +55,8 @@ class Law(Protocol):
         """Return ln P[output | word]."""
 
     def exact_probabilities(self, word: Word,
-                            outputs: Sequence[Sequence[str]]) -> list[Fraction] | None:
-        """Return P[output | word] of each output, as drawn; None: it is known in floats alone."""
-        return None
+                            outputs: Sequence[Sequence[str]]) -> list[Fraction]:
+        """Return P[output | word] of each output, as drawn."""
 
     def distance_distribution(self, word: Word) -> Floats:
         """Return P[d(word, output) = ℓ]: shape (n + 1,)."""
@@ -78,19 +69,13 @@ class Law(Protocol):
             their number for an unknown symbol.
         :param variances: whether to compute them, which triples the time.
         :return: P[o_t ≠ w_t], shape (n, words); Var[d], shape (words,), or None where it is not
-            wanted. NaN for the words given which the outputs are no Markov chain; None where
-            all are such.
+            wanted. None: they are simulated.
         """
         return None
 
     #: whether `errors` and `distance_distribution` are not known, so that errors are simulated
     is_simulated: bool = False
 
-    def simulated(self, symbols: ShortInts, offsets: Ints,
-                  random: RandomBits) -> tuple[ShortInts, Floats]:
-        """
-        Return private words as `draw_many`, drawn with `random`, where `is_simulated`.
-
-        And how lucky each symbol was: of mean 0, whatever was drawn before, shape (total,).
-        """
+    def simulated(self, symbols: ShortInts, offsets: Ints, random: RandomBits) -> ShortInts:
+        """Return private words as `draw_many`, drawn with `random`, where `is_simulated`."""
         raise TypeError(f'the errors of {type(self).__name__} are known')

@@ -10,8 +10,7 @@ from symdp_ros.core.law import Law
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
-#: Steps up to which the words at every distance are counted: n²·|E|, on an alphabet n.
-MOST_COUNTING_STEPS = 10**10
+_MOST_STEPS = 10**10  # of a distribution of distances: n²·|E|, on an alphabet n
 
 _Symbol = TypeVar('_Symbol', str, str | None)
 
@@ -60,14 +59,6 @@ class Mechanism:
         """Return how whole words are drawn, and how likely each output is."""
         return self._law
 
-    def check(self, length: int) -> None:
-        """
-        Refuse words that are too long to be privatized: to be called before anything is spent.
-
-        :raises ConfigurationError: permute-and-flip, where counting takes more than 10¹⁰ steps.
-        """
-        self._check_counting(length, self.law.counting_steps(length))
-
     def distance_distribution(self, word: Iterable[str | None]) -> Floats:
         """
         Return P[d(word, output) = ℓ]: float64, shape (n+1,), summing to 1 up to rounding.
@@ -76,8 +67,11 @@ class Mechanism:
         :raises ConfigurationError: it would take more than 10¹⁰ steps.
         """
         word = self._checked(word)
-        self.check(len(word))
-        self._check_counting(len(word), self.law.distance_steps(len(word)))
+        if (steps := self.law.distance_steps(len(word))) > _MOST_STEPS:
+            raise ConfigurationError(
+                f'the errors of words of length {len(word)}, on a chain of '
+                f'{self._chain.edge_count} moves, take {steps:.1e} steps, more than 10¹⁰: shorten '
+                'the word')
         return self.law.distance_distribution(word)
 
     def _checked(self, word: Iterable[str | None]) -> list[str | None]:
@@ -91,11 +85,3 @@ class Mechanism:
         if not all(symbol in self._index for symbol in word):
             raise UnknownSymbolError
         return word
-
-    def _check_counting(self, length: int, steps: int) -> None:
-        if steps > MOST_COUNTING_STEPS:
-            raise ConfigurationError(
-                f'counting the words of length {length} at every distance, on a chain of '
-                f'{self._chain.edge_count} moves, takes {steps:.1e} steps, more than '
-                '10¹⁰: shorten the word, or release it with the selection exponential or causal',
-                setting='selection')

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros.core.registry import (AUTO, BY_MODELS, check_delay, check_reports, DEFAULT_BASE,
-                                     DEFAULT_TRUST, IN_ZONES, LIVE, name_of, OPEN, POLICIES,
-                                     SELECTIONS)
-from symdp_ros.errors import ConfigurationError
+from symdp_ros.core.registry import (AUTO, check_choice, check_delay, check_learn, check_reports,
+                                     DEFAULT_BASE, DEFAULT_LEARN, DEFAULT_TRUST, IN_ZONES, LIVE,
+                                     name_of, OPEN, POLICIES, SELECTIONS)
 from symdp_ros.settings import settings_of
 
 if TYPE_CHECKING:
@@ -44,6 +43,7 @@ class MechanismSettings:
     policy: str = AUTO
     delay: int = 0
     reports: int = 1
+    learn: str = DEFAULT_LEARN
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> 'MechanismSettings':
@@ -60,24 +60,27 @@ class MechanismSettings:
         from symdp_ros.core.models import check_base
 
         check_base(DEFAULT_BASE if self.base == AUTO else self.base, self.trust)
-        if self.policy not in (*POLICIES, AUTO):
-            raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, {AUTO}, not '
-                                     f'{self.policy!r}', setting='policy')
+        check_choice('policy', self.policy, (*POLICIES, AUTO))
+        check_choice('selection', self.selection, (*SELECTIONS, LIVE, AUTO))
         check_delay(self.policy, self.delay)
         has_policy = self.selection in (AUTO, 'causal', LIVE)
         check_reports(self.policy if has_policy else self.selection, self.reports)
+        if has_policy:
+            check_learn(self.policy, self.learn)
 
     def available(self, zones: object = None) -> dict[str, 'MechanismSettings']:
         """
-        Return all that the settings leave open, by name: each leaves open nothing that it uses.
+        Return every concrete setting that they leave open, by name.
 
-        With a delay, several reports, or zones, of policies that is adaptive alone. The policy
+        With a delay, several reports, zones, or moves of its own, of policies that is adaptive
+        alone. The policy
         paper is there only where it is named.
 
         :param zones: of `core.privacy.Privacy`; None: there are none.
         """
         values = {name: values for name, values in OPEN.items() if getattr(self, name) == AUTO}
-        if (self.delay or self.reports > 1 or zones is not None) and 'policy' in values:
+        if (self.delay or self.reports > 1 or zones is not None or self.learn != 'none') and (
+                'policy' in values):
             values['policy'] = ('adaptive',)
         found = {}
         every = [name for name, uses in SELECTIONS.items()
@@ -129,9 +132,11 @@ class MechanismSettings:
         It stands in ledgers; its digest says which releases, and which live words, are the same.
         """
         used = self._fields(self._used())
+        if used.get('learn') == 'none':  # as before there was a choice
+            del used['learn']
         if used.get('base') == 'counting':  # as published: there is nothing to say
             del used['base']
-        if 'base' in used or used.get('policy') in (*BY_MODELS, AUTO):
+        if 'base' in used or used.get('policy') in ('adaptive', AUTO):
             used['models'] = str(chain.models(self.trust))
         else:
             used.pop('trust', None)  # nothing that is used trusts the chain
@@ -150,9 +155,10 @@ class MechanismSettings:
         named += [f'{name} {getattr(self, name)}' for name in OPEN
                   if name in uses and (self.selection, getattr(self, name)) != (AUTO, AUTO)]
         moving = ('base' in uses and self.base in ('chain', AUTO)) or (
-            'policy' in uses and self.policy in (*BY_MODELS, AUTO))
+            'policy' in uses and self.policy in ('adaptive', AUTO))
         return ', '.join(named) + (
-            f'; how it moves: {chain.how_it_moves(self.trust)}' if moving else '')
+            f'; how it moves: {chain.how_it_moves(self.trust)}' if moving else '') + (
+            ', and as its own signals show' if 'learn' in uses and self.learn == 'own' else '')
 
 
 def _uses(selection: str) -> tuple[str, ...]:

@@ -20,7 +20,8 @@ stay moves.) Where the map names P: P with weight `trust`, and these with the re
 alone; 0: the others alone. So nobody needs to know how long a robot stays.
 
 On the chain between reports (`Chain.every`) each model is that of single ticks, taken to the
-reports as P itself is.
+reports as P itself is. Of `Chain.complete` each model has two numbers, the chances of each other
+state and of staying (`RankOne`): no edge is stored.
 
 **Privacy.** A mechanism keeps its ε under any positive weights of words that are fixed by public
 data. So the floats that are used *are* the models, and it does not matter how they were rounded,
@@ -28,9 +29,9 @@ or whether the robot moves so. The weights of moves are float32; each row sums t
 No weight of P is below `LEAST_WEIGHT` times 1 − 2⁻²⁰, and those that are uniform over C(s) are
 positive, so h is.
 """
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from math import isfinite, log
 from numbers import Real
@@ -64,6 +65,22 @@ def check_base(base: str, trust: float) -> None:
                                  setting='trust')
 
 
+class RankOne:
+    """
+    The moves of one model where all can follow all: as a matrix, that of their chances.
+
+    :param other, stay: the chances of each other state, and of staying.
+    """
+
+    def __init__(self, other: float, stay: float):
+        self._other, self._stay = other, stay
+
+    def __matmul__(self, values: Floats) -> Floats:
+        """Return the product with values of shape (states, …): the same from either side."""
+        found: Floats = self._other * (values.sum(axis=0) - values) + self._stay * values
+        return found
+
+
 def public_models(offsets: Ints, targets: ShortInts) -> Floats:
     """
     Return the models that need no knowledge of the robot: uniform first, then those of `STAYING`.
@@ -90,10 +107,9 @@ class Models:
     """
     Public models and their switch (see the module); those that coincide are one.
 
-    Of a chain that stores no edges there is one, uniform, and `weights` has no columns.
-
     :param names: of the models, for people to read.
-    :param weights: float32, shape (models, edges): P_m of each move, in the order of `Chain.csr`.
+    :param weights: float32, shape (models, edges): P_m of each move, in the order of `Chain.csr`;
+        where no edges are stored (models, 2): of each other state, and of staying.
     :param prior: q, float64, shape (models,).
     :param offsets, targets: as `Chain.csr`; empty where no edges are stored.
     """
@@ -131,13 +147,18 @@ class Models:
         """
         total, model = 0.0, self.prior
         for here, there in pairwise(route):
-            first, last = self.offsets[here:here + 2]
-            edge = first + int(np.argmax(self.targets[first:last] == there))
-            model = model * self.weights[:, edge]
+            model = model * self.weights[:, self._edge(here, there)]
             chance = float(model.sum())
             total += log(chance)
             model = self.switched(model / chance)
         return total
+
+    def _edge(self, here: int, there: int) -> int:
+        """Return the column of a move."""
+        if not len(self.offsets):
+            return int(here == there)
+        first, last = self.offsets[here:here + 2]
+        return int(first) + int(np.argmax(self.targets[first:last] == there))
 
     def begin(self, state: int, states: int) -> Floats:
         """Return the belief at a state before the first move: shape (models, states)."""
@@ -179,7 +200,8 @@ class Models:
     def _moved(self, values: Floats, direction: int) -> Floats:
         """Return Pᵀ_m, or P_m, times what each model has."""
         if not len(self.offsets):
-            return np.broadcast_to(values.mean(axis=1, keepdims=True), values.shape)
+            return np.stack([model @ rows for model, rows in zip(
+                self.matrices, values, strict=True)])
         return np.stack([neighbours.sums(rows.reshape(len(rows), -1)).reshape(rows.shape)
                          for neighbours, rows in zip(
                              self._neighbours[direction], values, strict=True)])
@@ -193,14 +215,19 @@ class Models:
 
     @cached_property
     def matrices(self) -> list[Any]:
-        """Return P_m as sparse matrices; none where no edges are stored."""
+        """Return P_m as sparse matrices, or `RankOne` where no edges are stored."""
         if not len(self.offsets):
-            return []
+            return [RankOne(*row) for row in self.weights.astype(np.float64).tolist()]
         from scipy.sparse import csr_array
 
         n = len(self.offsets) - 1
         return [csr_array((row.astype(np.float64), self.targets, self.offsets), shape=(n, n))
                 for row in self.weights]
+
+    @cached_property
+    def transposed(self) -> list[Any]:
+        """Return these matrices, transposed."""
+        return [m.T.tocsr() for m in self.matrices] if len(self.offsets) else self.matrices
 
     @property
     def summary(self) -> str:
@@ -225,10 +252,36 @@ def make_models(offsets: Ints, targets: ShortInts, public: Floats, named: Floats
     """
     Return the models of a chain that stores its edges.
 
-    :param public: those that need no knowledge, as `public_models`; or the first of them.
+    :param public: those that need no knowledge, as `public_models`.
     :param named: P of each move, where the map names it; None: `trust` has no effect.
     :param trust: the weight of P.
     """
+    return _make_models(offsets, targets, partial(_weights, offsets), public, named, trust)
+
+
+def complete_models(states: int, stays: float | None, trust: float) -> Models:
+    """
+    Return the models of a chain where all can follow all, which stores no edges.
+
+    :param stays: the chance of staying, where it is known; the other states share the rest.
+    :param trust: as of `make_models`.
+    """
+    def row(stay: float) -> Floats:
+        return np.array([(1 - stay) / (states - 1), stay]) if states > 1 else np.ones(2)
+
+    def weigh(chances: Floats, least: float) -> Weights:
+        other, stay = np.maximum(chances, least).tolist()
+        found: Weights = (np.array([other, stay]) / ((states - 1) * other + stay)).astype(
+            np.float32)
+        return found
+
+    public = np.stack([np.full(2, 1 / states), *map(row, STAYING)])
+    return _make_models(np.empty(0, np.int64), np.empty(0, np.int32), weigh, public,
+                        None if stays is None else row(stays), trust)
+
+
+def _make_models(offsets: Ints, targets: ShortInts, weigh: Callable[[Floats, float], Weights],
+                 public: Floats, named: Floats | None, trust: float) -> Models:
     if named is None or trust < LEAST_WEIGHT:
         trust = 0.0
     elif trust > 1 - LEAST_WEIGHT:
@@ -237,14 +290,14 @@ def make_models(offsets: Ints, targets: ShortInts, public: Floats, named: Floats
     shares: dict[bytes, float] = {}
     if trust < 1:
         names = (UNIFORM, *(f'stays {chance:g}' for chance in STAYING))
-        for name, row in zip(names, public, strict=False):
-            weights = _weights(offsets, row, LEAST_WEIGHT if name == UNIFORM else 0.0)
+        for name, row in zip(names, public, strict=True):
+            weights = weigh(row, LEAST_WEIGHT if name == UNIFORM else 0.0)
             found.setdefault(weights.tobytes(), (name, weights))
         uniform, *others = found
         half = (1 - trust) * (0.5 if others else 1.0)
         shares = {uniform: half} | dict.fromkeys(others, half / max(1, len(others)))
     if named is not None and trust > 0:
-        weights = _weights(offsets, named, LEAST_WEIGHT)
+        weights = weigh(named, LEAST_WEIGHT)
         key = weights.tobytes()
         shares[key] = shares.get(key, 0.0) + trust
         found = {key: (MAP, weights)} | {k: v for k, v in found.items() if k != key}
@@ -263,12 +316,6 @@ def known_model(offsets: Ints, targets: ShortInts, probabilities: Floats) -> Mod
     """Return P alone."""
     return Models((MAP,), _weights(offsets, probabilities, LEAST_WEIGHT)[None], np.ones(1),
                   offsets, targets)
-
-
-def uniform_model() -> Models:
-    """Return the one model of a chain that stores no edges."""
-    return Models((UNIFORM,), np.zeros((1, 0), np.float32), np.ones(1), np.empty(0, np.int64),
-                  np.empty(0, np.int32))
 
 
 def _weights(offsets: Ints, chances: Floats, least: float) -> Weights:

@@ -6,24 +6,26 @@ from typing import Any
 
 from symdp_ros.errors import ConfigurationError
 
-POLICIES = ('paper', 'guided', 'planned', 'adaptive')
+POLICIES = ('paper', 'guided', 'adaptive')
 DEFAULT_POLICY = 'guided'  # of the library; settings have 'auto'
 DEFAULT_TRUST = 0.8        # the weight of the chain's P (`core.models`)
+LEARNT = ('none', 'own')   # from signals (`core.online.adaptive.own_moves`)
+DEFAULT_LEARN = 'none'
 BASES = ('chain', 'counting')  # of the selection exponential (`core.models`)
 DEFAULT_BASE = 'chain'     # of the library
 #: Of settings, the value that leaves open what is taken (`core.choice`).
 AUTO = 'auto'
 MOST_REPORTS = 1_000  # for each symbol
 LIVE = 'live'  # of settings, the selection that draws symbol by symbol
-#: Those that know how the robot moves: `trust` counts (`core.models`).
-BY_MODELS = ('planned', 'adaptive')
+#: Those that earlier versions had, and what to take in their place.
+GONE = {'planned': 'the policy adaptive, or guided where adaptive takes too long',
+        'permute_and_flip': 'exponential'}
 
 #: Every mechanism of whole words → the settings that it uses, of base, trust and policy. Its
 #: module is `core.offline.NAME`, in which `law` makes its `core.law.Law`.
 SELECTIONS: dict[str, tuple[str, ...]] = {
     'exponential': ('base', 'trust'),
-    'permute_and_flip': (),
-    'causal': ('policy', 'trust'),
+    'causal': ('policy', 'trust', 'learn'),
 }
 #: Policies, and selections that use none, that know zones (`core.zones`).
 IN_ZONES = ('adaptive', 'exponential')
@@ -54,6 +56,26 @@ WHOLE_WORD = tuple(name for name, choice in CHOICES.items()
 CHOICES_BY_MODELS = ('exponential', 'causal, adaptive')
 
 
+def check_choice(setting: str, value: object, choices: tuple[str, ...]) -> None:
+    """
+    Refuse what is none of the choices of a setting.
+
+    :raises ConfigurationError: it is none; of what earlier versions had, it says what to take.
+    """
+    check_gone(setting, value)
+    if value not in choices:
+        raise ConfigurationError(f'{setting} must be one of {", ".join(choices)}, not {value!r}',
+                                 setting=setting)
+
+
+def check_gone(setting: str, value: object) -> None:
+    """Refuse a policy or selection of earlier versions; errors as of `check_choice`."""
+    if isinstance(value, str) and value in GONE:
+        raise ConfigurationError(
+            f'{setting} is {value}, which this version no longer has, as others do as well: '
+            f'take {GONE[value]}. What was released with it stays as it is', setting=setting)
+
+
 def check_delay(policy: str, delay: int | None) -> None:
     """
     Refuse a delay that a policy does not have.
@@ -66,6 +88,20 @@ def check_delay(policy: str, delay: int | None) -> None:
     if delay != 0 and policy not in ('adaptive', AUTO):
         raise ConfigurationError(f'delay is {delay}, which needs the policy adaptive: the policy '
                                  f'is {policy}', setting='delay')
+
+
+def check_learn(policy: str, learn: str) -> None:
+    """
+    Refuse what a policy does not learn.
+
+    :raises ConfigurationError: it is none of `LEARNT`, or not 'none' and the policy not adaptive.
+    """
+    if learn not in LEARNT:
+        raise ConfigurationError(f'learn must be one of {", ".join(LEARNT)}, not {learn!r}',
+                                 setting='learn')
+    if learn != 'none' and policy not in ('adaptive', AUTO):
+        raise ConfigurationError(f'learn is {learn}, which needs the policy adaptive (of logs: '
+                                 f'mechanism causal), not {policy}', setting='learn')
 
 
 def check_reports(policy: str, reports: int) -> None:

@@ -140,30 +140,6 @@ def list_logs(directory: str | Path) -> LogListing:
     return LogListing(tuple(logs), tuple(skipped))
 
 
-def list_releases(directory: str | Path) -> tuple[LogFile, ...]:
-    """
-    Return the releases of logs in a directory, by the names that `release_name` makes.
-
-    Hidden and temporary names are ignored.
-
-    :raises LogError: a directory that cannot be read; another file in it; a release that cannot be
-        opened.
-    """
-    directory, found = Path(directory), []
-    with raising(partial(LogError, path=directory), 'the directory cannot be read', OSError):
-        names = sorted(os.listdir(directory))
-        for name in names:
-            path = directory / name
-            if name.startswith('.') or name.endswith(_TEMPORARY):
-                continue
-            if f'{_RELEASED}.' not in f'{name}.' or _state_of(path)[0] is not LogState.READY:
-                raise LogError('it is no release of a log: such names end in '
-                               f'{release_name("", "csv")}, {release_name("", "jsonl")} or '
-                               f'{release_name("", "mcap")}', path=path)
-            found.append(LogFile(name, path))
-    return tuple(found)
-
-
 def read_log(path: str | Path, *, topic: str = 'region', message_type: str | None = None,
              field: str = 'data', where: Iterable[str] = (), stamp_key: str = 'stamp',
              symbol_key: str = 'symbol', naming: Collection[str] | None = None,

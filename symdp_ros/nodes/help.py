@@ -39,7 +39,7 @@ _SECTIONS = (
     ('which map', ('self_loops', 'graph', 'level', 'prune')),
     ('how it is hidden, where protect does not say it', (
         'adjacency', 'sampling', 'period', 'report_period', 'moves', 'delay', 'policy',
-        'mechanism', 'base', 'trust')),
+        'mechanism', 'base', 'trust', 'learn')),
 )
 #: Name of each node → arguments of an example.
 _EXAMPLES = {

@@ -46,16 +46,8 @@ class Mechanisms:
         Return the mechanism for words of up to this length.
 
         :param privacy: `ReleaseSettings.privacy_for` these words; None: as in the settings.
-        :raises ConfigurationError: they are too long for it.
         """
-        return self.made(self.settings_for(length, privacy), length, privacy)
-
-    def made(self, settings: MechanismSettings, length: int,
-             privacy: Privacy | None = None) -> OfflineMechanism:
-        """Return the mechanism of some settings; the others as of `for_length`."""
-        mechanism = self._of(settings, privacy)
-        mechanism.check(length)
-        return mechanism
+        return self.made(self.settings_for(length, privacy), privacy)
 
     def settings_for(self, length: int, privacy: Privacy | None = None) -> MechanismSettings:
         """Return the settings of the mechanism `for_length`, which leave nothing open."""
@@ -69,10 +61,11 @@ class Mechanisms:
     def prepare(self) -> None:
         """Draw a word with each mechanism that may be chosen: this imports what releases need."""
         for settings in self._available.values():
-            self._of(settings).privatize([None] * _SHORT)
+            self.made(settings).privatize([None] * _SHORT)
 
-    def _of(self, settings: MechanismSettings,
-            privacy: Privacy | None = None) -> OfflineMechanism:
+    def made(self, settings: MechanismSettings,
+             privacy: Privacy | None = None) -> OfflineMechanism:
+        """Return the mechanism of some settings; `privacy` as of `for_length`."""
         key = settings, privacy or self._settings.privacy
         if key not in self._made:
             if len(self._made) >= _MOST_KEPT:

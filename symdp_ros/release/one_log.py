@@ -93,7 +93,7 @@ class LogSource:
             longest, privacy = max(map(len, self.words)), self.settings.privacy_for(self.length)
             taken = self.mechanisms.settings_for(longest, privacy)
             self._taken = '' if taken == self.settings.mechanism else taken.name
-            self._mechanism = self.mechanisms.made(taken, longest, privacy)
+            self._mechanism = self.mechanisms.made(taken, privacy)
             self._loss = self.settings.loss(self._mechanism.law, self.length)
         return self._loss
 

@@ -14,25 +14,24 @@ import pytest
 from refusals import refused
 from scipy.stats import binomtest
 from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
-                        replayable_random, SPLIT, thorough, words)
+                        replayable_random, SPLIT, words)
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.analysis import accuracy as module
-from symdp_ros.analysis.accuracy import (accuracy, average_accuracy, averaged,
-                                         errors_of_robots, errors_of_words, expected_accuracy,
-                                         expected_errors, mean_stay, patrols, robots)
+from symdp_ros.analysis.accuracy import (accuracy, expected_accuracy, expected_errors,
+                                         mean_stay, patrols, robots)
 
 ALPHA = 1e-6
-KINDS = ('paper', 'guided', 'planned', 'causal', 'exponential', 'permute_and_flip')
+KINDS = ('paper', 'guided', 'causal', 'exponential')
 for_all_kinds = pytest.mark.parametrize('kind', KINDS)
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 BIASED = Chain({'a': {'b': 0.9, 'a': 0.1}, 'b': {'c': 0.2, 'a': 0.8}, 'c': {'a': 1.0}}, 'a')
 
 
 def made(kind, chain, privacy, random=None):
-    if kind in ('paper', 'guided', 'planned'):
+    if kind in ('paper', 'guided'):
         return OnlineMechanism(chain, privacy, policy=kind, random=random)
-    return OfflineMechanism(chain, privacy, selection=kind, policy='planned', random=random)
+    return OfflineMechanism(chain, privacy, selection=kind, policy='guided', random=random)
 
 
 def enumerated(mechanism, word):
@@ -54,9 +53,8 @@ def assert_agree(found, expected, tolerance=1e-9):
     mean, variance, each = expected
     assert found.mean == pytest.approx(mean, abs=tolerance)
     assert found.variance == pytest.approx(variance, abs=10 * tolerance)
-    if found.per_position is not None:
-        assert found.per_position == pytest.approx(each, abs=tolerance)
-        assert found.per_position.sum() == pytest.approx(found.mean, abs=1e-12)
+    assert found.per_position == pytest.approx(each, abs=tolerance)
+    assert found.per_position.sum() == pytest.approx(found.mean, abs=1e-12)
 
 
 @for_all_kinds
@@ -66,10 +64,8 @@ def test_against_enumeration(kind, data, epsilon, adjacency):
     word = data.draw(words(chain, max_size=4))
     mechanism = made(kind, chain, Privacy(epsilon, adjacency))
     found = accuracy(mechanism, word)
-    assert (found.per_position is None) == (kind == 'permute_and_flip')
     assert_agree(found, enumerated(mechanism, word), 1e-8)
-    if found.per_position is not None:
-        assert expected_errors(mechanism, word).tolist() == found.per_position.tolist()
+    assert expected_errors(mechanism, word).tolist() == found.per_position.tolist()
 
 
 @for_all_kinds
@@ -79,7 +75,7 @@ def test_the_empty_word(kind, chain):
     assert (found.mean, found.variance) == (0, 0)
 
 
-@pytest.mark.parametrize('kind', KINDS[:-1])
+@for_all_kinds
 @pytest.mark.parametrize('chain', [
     *(pytest.param(chain, marks=pytest.mark.thorough) for chain in CHAINS.values()), grid(5),
     grid(4, staying=False)], ids=[*CHAINS, 'grid', 'periodic grid'])
@@ -151,12 +147,6 @@ def test_long_words_lose_no_digits():
 def test_unknown_symbols_are_refused(kind):
     with pytest.raises(UnknownSymbolError):
         accuracy(made(kind, FOUR, Privacy(1.0)), ['s0', 'hull'])
-
-
-def test_counting_is_refused_for_long_words():
-    mechanism = made('permute_and_flip', grid(5), Privacy(1.0))
-    with refused(ConfigurationError, setting='selection'):
-        accuracy(mechanism, ['0,0'] * 10_000)
 
 
 # Without a word.
@@ -250,73 +240,8 @@ def test_patrols_move_by_the_chain():
         assert binomtest(count, n, BIASED.probabilities(state)[successor]).pvalue > ALPHA
 
 
-@pytest.mark.parametrize('delay', [0, thorough(1), None])
-def test_errors_without_luck_are_the_same_on_average_and_vary_less(delay):
-    """Held against 20 draws of each word; all seeds are fixed."""
-    mechanism = OnlineMechanism(grid(4), Privacy(2.0), policy='adaptive', delay=delay)
-    words = patrols(mechanism.chain, 30, 200)
-    each = errors_of_words(mechanism, words, draws=20).mean()
-    [drawn], [found] = (errors_of_robots(mechanism, [words], without_luck=only)
-                        for only in (False, True))
-    before, after = averaged(drawn), averaged(found)
-    assert after.standard_error < 0.8 * before.standard_error
-    assert abs(after.error - each) < 4 * after.standard_error
-
-
-def test_luck_that_the_words_do_not_show_is_not_taken_off():
-    """A signal that is wrong in 1 % of all words, was right in all of these: no slope is known."""
-    errors = np.random.default_rng(5).random(40)
-    chances = np.linspace(0.0099, 0.0101, 40)
-    same = module._without_luck(errors, np.stack([chances, chances[::-1]**2], axis=1))
-    assert (same == errors).all()
-    luck = np.where(np.arange(40) % 4 == 0, -0.75, 0.25)
-    found = module._without_luck(errors - 10 * luck, luck[:, None])
-    assert found.mean() == pytest.approx(errors.mean()) and found.std() < 1.1 * errors.std()
-
-
-def test_luck_is_taken_off_each_robot_of_30_words():
-    mechanism = OnlineMechanism(FOUR, Privacy(2.0), policy='adaptive')
-    words = patrols(FOUR, 9, 60)
-    few, many = errors_of_robots(mechanism, [words[:29], words[29:]], without_luck=True)
-    raw = np.split(errors_of_words(mechanism, words, draws=1), [29])
-    assert (few == raw[0]).all() and (many != raw[1]).all()
-    exact = OnlineMechanism(FOUR, Privacy(2.0), policy='guided')
-    [same] = errors_of_robots(exact, [words], without_luck=True)
-    assert (same == errors_of_words(exact, words)).all()
-
-
 @pytest.mark.parametrize('length, walks', [(0, 5), (-1, 5), (1.5, 5), (True, 5), (5, 0), (5, 1),
                                            (5, 2.0), (float('nan'), 5)])
 def test_what_is_refused(length, walks):
     with refused(ConfigurationError, setting='walks' if length == 5 else 'length'):
         expected_accuracy(OnlineMechanism(FOUR, Privacy(1.0)), length, walks=walks)
-
-
-@pytest.mark.parametrize('epsilon', (0.0, 0.5, 1.0, 2.0))
-def test_of_very_many_words_permute_and_flip_errs_as_exponential(epsilon):
-    """As the distribution of the distances says, which is known by counting."""
-    chain, word = grid(3), ['0,1', None, '1,1', '1,1'] * 10
-    mechanism = OfflineMechanism(chain, Privacy(epsilon), selection='permute_and_flip')
-    columns = np.array([[chain.state_index.get(symbol, len(chain))] for symbol in word])
-    errors, variances = mechanism.law.errors(columns, True)
-    chances = mechanism.distance_distribution(word)
-    mean = chances @ np.arange(41)
-    assert errors.sum() == pytest.approx(mean, rel=1e-8)
-    assert variances[0] == pytest.approx(chances @ (np.arange(41) - mean)**2, rel=1e-6)
-    assert mechanism.law.errors(columns[:4], True) is None  # too few for that
-    many = OfflineMechanism(chain, Privacy(60.0), selection='permute_and_flip')
-    assert many.law.errors(columns[::2], True) is None
-
-
-def test_an_average_over_few_and_over_very_many_words():
-    """Permute-and-flip: of some words by counting, of others as the exponential mechanism."""
-    chain = grid(5)
-    mechanism = OfflineMechanism(chain, Privacy(1.5), selection='permute_and_flip')
-    states = chain.states
-    words = [[states[0]] * 30, [states[-1]] * 30, [None] * 30, [states[0], states[1]] * 15]
-    found = [mechanism.law.errors(np.array([[
-        len(chain) if s is None else chain.state_index[s] for s in word]]).T, True)
-             for word in words]
-    assert 0 < sum(errors is None for errors in found) < len(words)
-    assert average_accuracy(mechanism, words).error == pytest.approx(
-        np.mean([accuracy(mechanism, word).mean for word in words]) / 30, rel=1e-12)

@@ -209,11 +209,12 @@ def test_a_causal_release_is_the_online_mechanisms(policy):
 
 
 def test_on_a_complete_chain_the_beliefs_are_the_likelihood():
-    """P is uniform and o_{t−1} does not matter: each position is on its own."""
-    mechanism = OnlineMechanism(COMPLETE, Privacy(2.0))
-    chances = [mechanism.distribution(symbol, 'x')['z'] for symbol in COMPLETE.states]
+    """Where P is uniform and o_{t−1} does not matter: each position is on its own."""
+    chain = Chain.complete(['x', 'y', 'z'], 'x', 1 / 3)
+    mechanism = OnlineMechanism(chain, Privacy(2.0), trust=1.0)
+    chances = [mechanism.distribution(symbol, 'x')['z'] for symbol in chain.states]
     for beliefs in (filtered(mechanism, 'zz'), smooth(mechanism, list('zz'))):
-        assert beliefs == pytest.approx(np.array([chances, chances]) / sum(chances))
+        assert beliefs == pytest.approx(np.array([chances, chances]) / sum(chances), rel=1e-6)
 
 
 def test_a_large_alphabet_needs_no_table_of_moves():
@@ -366,7 +367,7 @@ def test_a_constant_normaliser_is_an_approximation():
     assert constant_normaliser_error(FOUR, Privacy(2.0), 4).distance > 0.01
 
 
-@pytest.mark.parametrize('selection', ['causal', 'permute_and_flip'])
+@pytest.mark.parametrize('selection', ['causal'])
 def test_other_selections_have_no_constant_normaliser(selection):
     mechanism = OfflineMechanism(FOUR, Privacy(1.0), selection=selection)
     with refused(ConfigurationError, selection, setting='selection'):
@@ -418,7 +419,7 @@ def test_words_that_are_smoothed_together_do_not_mix(chain, policy):
 
 @pytest.mark.parametrize('policy, epsilon', [('guided', 2.0), *(
     pytest.param(*further, marks=pytest.mark.thorough)
-    for further in (('paper', 2.0), ('planned', 2.0), ('guided', 1.0)))])
+    for further in (('paper', 2.0), ('guided', 1.0)))])
 def test_the_smoothed_route_errs_a_third_less(policy, epsilon):
     """
     On the depot's map with staying, three structured P, twenty patrols of 100 each.

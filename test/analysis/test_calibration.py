@@ -10,43 +10,39 @@ from refusals import refused
 from strategies import FOUR
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        PrivacyError, UnknownSymbolError)
-from symdp_ros.analysis.accuracy import (accuracy, averaged, COUNTED, errors_of_robots,
-                                         errors_of_words, patrols, robots)
+from symdp_ros.analysis.accuracy import (accuracy, averaged, errors_of_robots, errors_of_words,
+                                         patrols, robots)
 from symdp_ros.analysis.calibration import Calibration, LIVE, LOGGED, MECHANISMS
-from symdp_ros.core.mechanism import MOST_COUNTING_STEPS
-from symdp_ros.core.offline.distances import ChainWords
 
 #: Everything can follow everything: each symbol is wrong with 1/(1 + e^{ε/k}).
 COIN = Chain({'a': ['a', 'b'], 'b': ['a', 'b']}, 'a')
 WORD = ['s1', 's2', None, 's0', 's3', 's3']
 
 
-EXACT_LIVE = LIVE[:3]  # the errors of the others are simulated
+EXACT_LIVE = LIVE[:2]  # the errors of the others are simulated
 
 
 def by_name(name, chain, privacy):
     return {'live, paper': lambda: OnlineMechanism(chain, privacy, policy='paper'),
             'live, guided': lambda: OnlineMechanism(chain, privacy, policy='guided'),
-            'live, planned': lambda: OnlineMechanism(chain, privacy, policy='planned'),
             'live, adaptive': lambda: OnlineMechanism(chain, privacy, policy='adaptive'),
             **{f'live, adaptive, delay {delay}': lambda delay=delay: OnlineMechanism(
                 chain, privacy, policy='adaptive', delay=delay) for delay in (1, 3, 10)},
             'causal, adaptive': lambda: OfflineMechanism(chain, privacy, selection='causal',
                                                          policy='adaptive'),
             'exponential': lambda: OfflineMechanism(chain, privacy, selection='exponential'),
-            'exponential, counting': lambda: OfflineMechanism(chain, privacy, base='counting'),
-            'permute_and_flip': lambda: OfflineMechanism(chain, privacy,
-                                                         selection='permute_and_flip')}[name]()
+            'exponential, counting': lambda: OfflineMechanism(
+                chain, privacy, base='counting')}[name]()
 
 
 def test_the_names():
-    assert LIVE == ('live, paper', 'live, guided', 'live, planned', 'live, adaptive',
-                    'live, adaptive, delay 1', 'live, adaptive, delay 3',
+    assert LIVE == ('live, paper', 'live, guided', 'live, adaptive', 'live, adaptive, delay 1',
+                    'live, adaptive, delay 3',
                     'live, adaptive, delay 10')
     assert MECHANISMS == (*LIVE, *LOGGED)
     assert Calibration(FOUR, 1, 10).mechanisms() == MECHANISMS
     assert Calibration(FOUR, 1, 10, delays=[2]).mechanisms() == (
-        *LIVE[:4], 'live, adaptive, delay 2', *LOGGED)
+        *LIVE[:3], 'live, adaptive, delay 2', *LOGGED)
 
 
 @pytest.mark.parametrize('adjacency', [1, pytest.param(2, marks=pytest.mark.thorough)])
@@ -55,7 +51,7 @@ def test_the_error_is_the_expected_accuracy(name, adjacency):
     calibration = Calibration(FOUR, adjacency, 7, walks=9)
     for epsilon in (0.0, 0.5, 4.0):
         expected = averaged(errors_of_words(by_name(name, FOUR, Privacy(epsilon, adjacency)),
-                                            patrols(FOUR, 7, 9), draws=1))
+                                            patrols(FOUR, 7, 9), draws=2))
         found = calibration.error(name, epsilon)
         assert (found.mean, found.standard_error) == (expected.error, expected.standard_error)
 
@@ -66,7 +62,7 @@ def test_logs_that_are_shorter_than_k_are_drawn_for_fewer_changes(name):
     calibration = Calibration(FOUR, 31, 5, walks=9)
     expected = averaged(errors_of_words(
         by_name(name, FOUR, Privacy(4.0, 31 if name in LIVE else 5)), patrols(FOUR, 5, 9),
-        draws=1))
+        draws=2))
     assert calibration.error(name, 4.0).mean == expected.error
 
 
@@ -133,7 +129,7 @@ def test_no_epsilon_above_60():
     assert Calibration(COIN, 100, 2, walks=2).epsilon_for('live, paper', 0.2) is None  # 139
     unknown = Calibration(COIN, 1, 2, word=[None, None])
     assert all(unknown.epsilon_for(name, 0.9) is None for name in (
-        'live, paper', 'live, adaptive', 'exponential', 'permute_and_flip'))
+        'live, paper', 'live, adaptive', 'exponential'))
 
 
 def test_an_error_that_no_epsilon_is_needed_for(monkeypatch):
@@ -149,15 +145,6 @@ def test_an_error_that_no_epsilon_is_needed_for(monkeypatch):
     assert len(asked) < 100
 
 
-def test_permute_and_flip_is_left_out_where_counting_is_long():
-    walks = 40
-    longest = int((MOST_COUNTING_STEPS / (COUNTED + 1) / FOUR.edge_count)**0.5)
-    assert Calibration(FOUR, 1, longest, walks=walks).mechanisms() == MECHANISMS
-    assert Calibration(FOUR, 1, longest + 1, walks=walks).mechanisms() == (
-        *LIVE, 'exponential', 'exponential, counting', 'causal, adaptive')
-    assert Calibration(COIN, 1, longest + 1, walks=walks).mechanisms() == MECHANISMS  # all words
-
-
 def test_how_long_the_walks_stay():
     ring = Chain({'a': ['b'], 'b': ['a']}, 'a')
     assert Calibration(ring, 1, 10).mean_stay == {'': 1}
@@ -169,15 +156,14 @@ SIX = robots(FOUR, 0.8)
 
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_each_robot_alone_has_the_same_errors(name):
-    """Exactly, where neither draws are simulated nor words are counted for some walks alone."""
+    """Exactly, where draws are not simulated."""
     together = Calibration(FOUR, 1, 6, walks=60, robots=SIX)
     errors = together.errors(name, 2.0)
     assert [*errors] == [*SIX] == [*together.mean_stay]
     for robot, chain in SIX.items():
         alone = Calibration(FOUR, 1, 6, walks=60, robots={robot: chain}).error(name, 2.0)
         allowed = ({'abs': 6 * (alone.standard_error + errors[robot].standard_error)}
-                   if 'adaptive' in name else {'abs': 0.02} if name == 'permute_and_flip'
-                   else {'rel': 1e-9})
+                   if 'adaptive' in name else {'rel': 1e-9})
         assert errors[robot].mean == pytest.approx(alone.mean, **allowed)
     assert together.error(name, 2.0) == max(errors.values(), key=lambda error: error.mean)
 
@@ -193,19 +179,15 @@ def test_the_epsilon_of_the_best_robot_and_of_all(name):
     assert found[0] < found[1]
 
 
-def test_words_are_counted_once_for_all_epsilon(monkeypatch):
-    asked, counts = [], ChainWords.counts
-    monkeypatch.setattr(ChainWords, 'counts',
-                        lambda self, word: asked.append(word) or counts(self, word))
-    calibration = Calibration(FOUR, 1, 6, walks=5)
-    for epsilon in (0.0, 1.0, 2.0):
-        calibration.error('permute_and_flip', epsilon)
-    assert len(asked) <= 5
-
-
 @pytest.mark.parametrize('name', ['paper', 'laplace', '', 'live, laplace', 'causal', None])
 def test_unknown_names(name):
     with refused(ConfigurationError, setting='mechanism'):
+        Calibration(FOUR, 1, 5).error(name, 1.0)
+
+
+@pytest.mark.parametrize('name', ['live, planned', 'permute_and_flip'])
+def test_names_of_earlier_versions(name):
+    with refused(ConfigurationError, 'no longer has', setting='mechanism'):
         Calibration(FOUR, 1, 5).error(name, 1.0)
 
 
@@ -230,7 +212,7 @@ def test_tables_are_the_same_whatever_runs_beside_them():
         tables.append(calibration.table([0.5, 3.0], others=mine))
     assert tables[0] == tables[1] == tables[2] and ran == [get_ident()] * 4
     [found] = errors_of_robots(by_name('live, adaptive', FOUR, Privacy(3.0)),
-                               [patrols(FOUR, 12, 30)], without_luck=True)
+                               [patrols(FOUR, 12, 30)], draws=2)
     assert tables[0][3.0]['live, adaptive'].mean == found.mean()
 
 

@@ -148,11 +148,11 @@ def test_an_adjacency_that_protects_no_alternative(tmp_path):
 
 def test_logs_that_are_shorter_than_k():
     """What errs as live policies do otherwise does not: it is drawn for fewer changes."""
-    for k, text in ((5, 'err as these policies do live'),
-                    (6, 'err less, as these policies do live at k = 5: a log of so few symbols '
+    for k, text in ((5, 'errs as this policy does live'),
+                    (6, 'errs less, as this policy does live at k = 5: a log of so few symbols '
                         'cannot change in more')):
         run = calibrate(CHAIN, *QUICK, '--adjacency', str(k))
-        assert f'causal  guided and planned for logs {text}' in ' '.join(
+        assert f'causal  guided for logs {text}' in ' '.join(
             run.stdout.split('\n        '))
 
 

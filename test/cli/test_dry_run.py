@@ -131,13 +131,6 @@ def test_a_dry_run_refuses_another_accounting(place):
     assert run.returncode == 0 and files(place) == before
 
 
-def test_a_dry_run_knows_which_words_are_too_long(place):
-    log(place, 'long.csv', ['dock', 'gate'] * 60_000)
-    run = release(place, '--dry-run', '--mechanism', 'permute_and_flip', logs=('logs/long.csv',))
-    assert run.returncode == 1 and 'long.csv: counting the words of length 120000' in run.stderr
-    assert rows_of(run)['long.csv'] == '120000 120000 0 0 failed'.split()
-
-
 def test_a_dry_run_fails_where_a_log_cannot_be_used(place):
     """As the release does."""
     (place / 'logs' / 'wrong.csv').unlink()

@@ -114,3 +114,13 @@ def test_the_demo_shows_states_that_look_like_markup():
     said = captured.get()
     assert 'T [/]' in said and 'P [red]' in said and 'at [red], which is wrong' in said
     assert 'Meanwhile others saw it at [red] (1 s)' in said
+
+
+@pytest.mark.parametrize('option, value, instead', [
+    ('--mechanism', 'permute_and_flip', b'take exponential'),
+    ('--policy', 'planned', b'take the policy adaptive')])
+def test_what_earlier_versions_had(option, value, instead):
+    run = symdp('release', 'a.csv', '--map', 'a.yaml', '--epsilon', '1', '-o', 'out', option,
+                value, COLUMNS='1000')
+    assert run.returncode == 2 and b'this version no longer has' in run.stderr
+    assert instead in run.stderr

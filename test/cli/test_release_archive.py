@@ -216,7 +216,7 @@ def test_a_directory_of_several_robots(here, capsys):
 def test_robots_over_their_budget_are_named(here, capsys):
     several_robots(here)
     arguments = of_robots()
-    assert main(of_robots(policy='planned', output='a.parquet')) == 0
+    assert main(of_robots(policy='adaptive', output='a.parquet')) == 0
     assert main(['ledger', 'l', '--set-budget', 'r2', '1.5']) == 0
     capsys.readouterr()
     assert main([*arguments, '--dry-run']) == 1

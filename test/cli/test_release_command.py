@@ -178,7 +178,7 @@ def test_logs_that_overlap_in_time(place, gap, alike, calls):
 
 
 def test_release_without_a_ledger(place):
-    for mechanism in ('exponential', 'permute_and_flip', 'causal'):
+    for mechanism in ('exponential', 'auto', 'causal'):
         run = release(place, '--mechanism', mechanism, '--keep-names')
         assert run.returncode == 0 and 'no --ledger: nothing was recorded' in run.stdout
     names = sorted(path.name for path in (place / 'out').glob('[!.]*'))

@@ -70,7 +70,7 @@ def test_check_says_what_each_zone_hides(tmp_path):
 def test_calibrate_knows_zones():
     run = symdp('calibrate', *ZONED, '--length', '5', '--walks', '4', '--epsilon', '1')
     assert run.returncode == 0 and rows(run).keys() == {'hall', 'east_ward', 'west_ward'}
-    assert 'live, guided' not in run.stdout and 'permute_and_flip' not in run.stdout
+    assert 'live, guided' not in run.stdout and 'live, paper' not in run.stdout
     assert '│live, adaptive, delay 3 │' in run.stdout and '│causal, adaptive ' in run.stdout
     assert '(live, adaptive)' in run.stdout
 

@@ -32,9 +32,9 @@ class HiddenSwitch:
         self.moves = []
         for row in models.weights.tolist():
             weights = iter(row)
-            self.moves.append({s: {t: Fraction(next(weights)) if chain.stores_edges
-                                   else Fraction(1, len(chain)) for t in chain.successors(s)}
-                               for s in chain.states})
+            self.moves.append({s: {t: Fraction(next(weights) if chain.stores_edges
+                                               else row[int(s == t)])
+                                   for t in chain.successors(s)} for s in chain.states})
 
     def turn(self, before, after):
         """Return T(after | before)."""

@@ -269,7 +269,7 @@ def test_rows_by_the_previous_symbol_alone_are_refused(call):
         call(made(FOUR))
 
 
-@pytest.mark.parametrize('policy', ['paper', 'guided', 'planned'])
+@pytest.mark.parametrize('policy', ['paper', 'guided'])
 @pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 def test_the_other_policies_after_the_outputs_so_far(chain, policy):
     mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=Random(2))
@@ -296,7 +296,7 @@ def test_the_other_policies_after_the_outputs_so_far(chain, policy):
     *[({'policy': 'adaptive', 'delay': delay}, 'delay')
       for delay in (-1, True, False, 1.0, '1', float('nan'))],
     *[({'policy': policy, 'delay': delay}, 'delay')
-      for policy in ('paper', 'guided', 'planned') for delay in (1, None, -1)]])
+      for policy in ('paper', 'guided') for delay in (1, None, -1)]])
 def test_settings_that_are_refused(options, setting):
     for chain in (FOUR, COMPLETE):
         with refused(ConfigurationError, setting=setting):

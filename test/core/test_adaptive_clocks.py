@@ -365,7 +365,7 @@ def test_a_replay_goes_over_the_reports_between():
 
 @pytest.mark.parametrize('policy, reports', [
     *[('adaptive', wrong) for wrong in (0, -1, True, False, 1.5, 2.0, '2', None)],
-    *[(policy, 2) for policy in ('paper', 'guided', 'planned')]])
+    *[(policy, 2) for policy in ('paper', 'guided')]])
 def test_numbers_of_reports_that_are_refused(policy, reports):
     for chain in (NAMED, COMPLETE):
         with refused(ConfigurationError, setting='reports'):

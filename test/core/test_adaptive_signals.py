@@ -162,11 +162,11 @@ def test_what_begins_again_has_a_probability_of_1():
 # What many words draw, by the definition of a randomized response.
 
 def by_definition(mechanism, word, draws, limits):
-    """Yield (signal, its luck) for each symbol of a word, from draws that are used in turn."""
+    """Yield the signal for each symbol of a word, from draws that are used in turn."""
     mechanism.reset()
     for symbol in word:
         row = mechanism.exact_current_distribution(symbol)
-        names, own, luck = [*row], max(row, key=row.get), 0.0
+        names, own = [*row], max(row, key=row.get)
         signal = names[0]
         if not isinstance(signal, Told):
             response = limits[len(names)]
@@ -174,8 +174,7 @@ def by_definition(mechanism, word, draws, limits):
             signal, has_cell = names[draw // response.weight], len({*row.values()}) > 1
             if has_cell and draw % response.weight >= response.cut:
                 signal = own
-            luck = has_cell * ((signal == own) - float(row[own]))
-        yield signal, luck
+        yield signal
         mechanism._word.advance(signal)
         if mechanism.privacy.zones is None:
             for _ in range(mechanism.reports - 1):
@@ -211,17 +210,15 @@ def test_draws_are_used_one_after_another(chain, zones, reports, delay, pieces, 
 
     monkeypatch.setattr(AdaptiveTables, 'draws', some_draws)
     symbols, offsets = flat(chain, words)
-    reported, drawn, luck = mechanism.draw_with_luck(
+    reported, drawn = mechanism.draw_signals(
         symbols, offsets, SimpleNamespace(stream=lambda number: number))
     names, told = [*(zones or ())], []
     expected, draws = [], iter(of_words)
     for word in filter(None, words):
         expected += by_definition(mechanism, word, iter(next(draws)), limits)
-    assert [chain.states[z] if z >= 0 else Told(names[-1 - z]) for z in drawn] == [
-        z for z, _ in expected]
-    assert luck == pytest.approx([found for _, found in expected], abs=1e-12)
+    assert [chain.states[z] if z >= 0 else Told(names[-1 - z]) for z in drawn] == expected
     for begin, end in pairwise(offsets):
-        told += mechanism.decode([z for z, _ in expected[begin:end]])
+        told += mechanism.decode(expected[begin:end])
     assert [chain.states[o] for o in reported] == told
 
 

@@ -290,33 +290,6 @@ def test_words_are_drawn_from_the_law(chain, selection):
         assert_drawn(Counter(map(tuple, drawn[i::2])), law, n)
 
 
-def test_permute_and_flip_is_drawn_one_by_one():
-    words = [['s1', None, 's3'], [], ['s0'] * 5]
-    bits = WordBits(len(words))
-    many = OfflineMechanism(FOUR, Privacy(2.0), selection='permute_and_flip')
-    assert privatized(many, words, bits) == [OfflineMechanism(
-        FOUR, Privacy(2.0), selection='permute_and_flip', random=bits.stream(i)).privatize(word)
-        for i, word in enumerate(words)]
-    own = OfflineMechanism(FOUR, Privacy(2.0), selection='permute_and_flip', random=Random(2))
-    assert privatized(own, words) == privatized(many, words,
-                                                WordBits.of_numbers(len(words), Random(2)))
-
-
-def test_counts_of_words_that_are_kept():
-    mechanism = OfflineMechanism(FOUR, Privacy(2.0), selection='permute_and_flip')
-    expected, kept = mechanism.distance_distribution(['s1', None]), {}
-    mechanism.law.keep_counts(kept)
-    for _ in range(2):
-        assert mechanism.distance_distribution(['s1', None]).tolist() == expected.tolist()
-        assert [*kept] == [('s1', None)]
-
-
-def test_words_too_long_are_refused_before_anything_is_drawn():
-    mechanism = OfflineMechanism(FOUR, Privacy(1.0), selection='permute_and_flip')
-    with refused(ConfigurationError, setting='selection'):
-        mechanism.privatize_many(np.zeros(10**5 + 1, np.int32), [0, 1, 10**5 + 1])
-
-
 def test_a_route_on_a_large_map():
     chain = large_grid(60)
     word = ['0,0'] * 700
@@ -389,7 +362,6 @@ def test_no_words():
 @pytest.mark.parametrize('make', [
     pytest.param(lambda *given: OfflineMechanism(*given, selection='exponential'), id='weighed'),
     pytest.param(lambda *given: OfflineMechanism(*given, base='counting'), id='counting'),
-    pytest.param(lambda *given: OfflineMechanism(*given, selection='permute_and_flip'), id='flip'),
     pytest.param(lambda *given: OfflineMechanism(*given, selection='causal', policy='adaptive'),
                  id='decoded'),
     *(pytest.param(lambda *given, policy=policy: OnlineMechanism(*given, policy=policy), id=policy)
@@ -402,8 +374,6 @@ def test_a_word_is_drawn_from_its_own_bits_whatever_stands_beside_it(make, chain
     words = [random.choices((*chain.states, None), k=random.choice([0, 1, 2, 5, 9, 40]))
              for _ in range(60)]
     mechanism = make(chain, Privacy(epsilon))
-    words = [word for word in words if len(word) < 20 or not isinstance(
-        mechanism, OfflineMechanism) or mechanism.selection != 'permute_and_flip']
     bits = WordBits(len(words))
     together = privatized(mechanism, words, bits)
     order = random.sample(range(len(words)), len(words))
@@ -523,7 +493,8 @@ def test_a_mistake_in_python_raises_in_the_loops_of_many_words(name, monkeypatch
     sizes = LoopSizes(side_by_side_bytes=0 if name == 'draw_words' else 1 << 25)
     Exponential(chain, Privacy(1.0), None, sizes=sizes).draw_many(
         *flat(chain, words), WordBits(7, bytes(32)))
-    privatized(OnlineMechanism(chain, Privacy(1.0), policy='planned'), words)
+    privatized(OnlineMechanism(chain, Privacy(1.0), policy='guided'), words)
+    OnlineMechanism(chain, Privacy(1.0), policy='adaptive')
     arguments = given[0]
     real(*arguments)
     may_be_short = {'draw': {5, 6, 12}, 'draw_words': {10}}.get(name, ())  # not read here

@@ -7,16 +7,14 @@ from strategies import FOUR
 from symdp_ros import ConfigurationError, Privacy
 from symdp_ros.core.mechanism_settings import MechanismSettings
 
-EVERY = ['exponential', 'exponential, counting', 'permute_and_flip', 'causal, guided',
-         'causal, planned', 'causal, adaptive']
+EVERY = ['exponential', 'exponential, counting', 'causal, guided', 'causal, adaptive']
 
 
 @pytest.mark.parametrize('settings, names', [
     ({}, EVERY), ({'base': 'counting'}, ['exponential, counting', *EVERY[2:]]),
     ({'selection': 'exponential'}, EVERY[:2]),
-    ({'selection': 'permute_and_flip'}, ['permute_and_flip']),
-    ({'policy': 'paper'}, [*EVERY[:3], 'causal, paper']),
-    ({'selection': 'live'}, ['live, guided', 'live, planned', 'live, adaptive']),
+    ({'policy': 'paper'}, [*EVERY[:2], 'causal, paper']),
+    ({'selection': 'live'}, ['live, guided', 'live, adaptive']),
     ({'selection': 'live', 'delay': 2}, ['live, adaptive, delay 2']),
     ({'reports': 2}, ['causal, adaptive']),
     ({'selection': 'live', 'reports': 2}, ['live, adaptive'])], ids=str)
@@ -26,8 +24,7 @@ def test_what_settings_leave_open(settings, names):
                                      for name, each in found.items())
 
 
-@pytest.mark.parametrize('selection', ['auto', 'causal', 'live', 'exponential',
-                                       'permute_and_flip'])
+@pytest.mark.parametrize('selection', ['auto', 'causal', 'live', 'exponential'])
 def test_which_selections_have_several_reports(selection):
     settings = MechanismSettings(selection, policy='adaptive', reports=2)
     if selection in ('auto', 'causal', 'live'):
@@ -37,6 +34,14 @@ def test_which_selections_have_several_reports(selection):
             settings.check()
     with refused(ConfigurationError, setting='reports'):
         MechanismSettings(selection, policy='guided', reports=2).check()
+
+
+@pytest.mark.parametrize('settings, name, instead', [
+    ({'policy': 'planned'}, 'policy', 'take the policy adaptive'),
+    ({'selection': 'permute_and_flip'}, 'selection', 'take exponential')])
+def test_what_earlier_versions_had(settings, name, instead):
+    with refused(ConfigurationError, instead, setting=name):
+        MechanismSettings(**settings).check()
 
 
 def described(chain=FOUR, **settings):
@@ -49,8 +54,6 @@ def described(chain=FOUR, **settings):
 
 def test_what_a_private_word_depends_on():
     models, often = str(FOUR.models(0.5)), FOUR.every(2, 1)
-    assert described(selection='permute_and_flip', trust=0.5) == {
-        'mechanism': 'permute_and_flip'}
     assert described(selection='live', policy='guided', trust=0.5) == {
         'mechanism': 'live', 'policy': 'guided'}
     assert described(selection='exponential', base='chain', trust=0.5) == {
@@ -63,7 +66,6 @@ def test_what_a_private_word_depends_on():
         **adaptive, 'delay': 3, 'reports': 2}
     assert described(often, selection='live', policy='adaptive', trust=0.5) == {
         **adaptive, 'models': str(often.models(0.5)), 'tick_of': [FOUR.digest(), 2]}
-    assert 'tick_of' not in described(often, selection='live', policy='planned')
     assert 'tick_of' not in described(often, selection='live', policy='guided')
 
 
@@ -72,9 +74,8 @@ def test_what_a_private_word_depends_on():
     ({'policy': 'guided'}, 'mechanism auto, policy guided', True),
     ({'base': 'counting', 'policy': 'guided'}, 'mechanism auto, base counting, policy guided',
      False),
-    ({'base': 'counting', 'policy': 'planned'}, 'mechanism auto, base counting, policy planned',
+    ({'base': 'counting', 'policy': 'adaptive'}, 'mechanism auto, base counting, policy adaptive',
      True),
-    ({'selection': 'permute_and_flip'}, 'mechanism permute_and_flip', False),
     ({'selection': 'exponential'}, 'mechanism exponential, base auto', True),
     ({'selection': 'exponential', 'base': 'chain'}, 'mechanism exponential, base chain', True),
     ({'selection': 'exponential', 'base': 'counting'}, 'mechanism exponential, base counting',

@@ -19,7 +19,7 @@ from strategies import (CHAINS, feasible_words, flat, FOUR, Given, grid, replaya
 from symdp_ros import Chain, ChainError, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.models import (check_base, counting_model, known_model, LEAST_WEIGHT,
-                                   make_models, public_models, STAYING, SWITCH, uniform_model)
+                                   make_models, public_models, STAYING, SWITCH)
 from symdp_ros.core.offline.backward import match_ratio
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.reachable import LoopSizes, MODEL_LANES, ReachableChain
@@ -38,7 +38,8 @@ CHAINS_WITH_P = {
     'period': Chain({'a': {'b': 0.97, 'c': 0.03}, 'b': {'a': 0.2, 'd': 0.8}, 'c': ['a', 'd'],
                      'd': {'b': 0.001, 'c': 0.999}}, 'a'),
     'everything': Chain({'a': {'a': 0.97, 'b': 0.03}, 'b': {'b': 0.97, 'a': 0.03}}, 'a'),
-    'four': FOUR, 'split': CHAINS['split']}
+    'four': FOUR, 'split': CHAINS['split'], 'alphabet': Chain.complete(list('abc'), 'b'),
+    'alphabet that stays': Chain.complete(list('ab'), 'a', 0.96)}
 for_all_chains = pytest.mark.parametrize('chain', CHAINS_WITH_P.values(), ids=CHAINS_WITH_P)
 
 
@@ -73,10 +74,12 @@ def measure(chain, models, output):
     """Return h of a word, of the floats that are used: the sum over all sequences of models."""
     keep, switch = Fraction(models.keep), [Fraction(p) for p in models.switch.tolist()]
     model, total = [Fraction(q) for q in models.prior.tolist()], Fraction(1)
-    offsets, targets = chain.csr()
     for before, after in zip((chain.initial_state, *output), output, strict=False):
-        first, last = offsets[chain.state_index[before]:][:2]
-        edge = first + targets[first:last].tolist().index(chain.state_index[after])
+        edge = int(before == after)
+        if chain.stores_edges:
+            offsets, targets = chain.csr()
+            first, last = offsets[chain.state_index[before]:][:2]
+            edge = first + targets[first:last].tolist().index(chain.state_index[after])
         moved = [p * Fraction(w) for p, w in zip(model, models.weights[:, edge].tolist())]
         total = sum(moved)
         model = [keep * p + s * total for p, s in zip(moved, switch)]
@@ -126,7 +129,8 @@ def test_the_models_are_the_formulas(chain, trust):
         assert q == pytest.approx(float(share), rel=1e-12)
         weight = iter(weights)
         for state in chain.states:
-            row = {after: next(weight) for after in chain.successors(state)}
+            row = {after: next(weight) if chain.stores_edges else weights[after == state]
+                   for after in chain.successors(state)}
             assert abs(sum(row.values()) - 1) <= 2**-23
             assert row == pytest.approx({s: float(p) for s, p in rows[state].items()}, rel=1e-6)
 
@@ -152,9 +156,9 @@ def test_the_models_are_those_of_the_text():
     assert np.add.reduceat(public, offsets[:-1], axis=1) == pytest.approx(np.ones((6, 3)))
     never_stays = chain.models(0.8).weights[chain.models(0.8).names.index('stays 0')]
     assert never_stays.tolist() == public[1].tolist() == [0, 1] * 3
-    two = make_models(offsets, targets, public[:2], None, 0.8)
-    assert two.prior.tolist() == [0.5, 0.5]
-    assert two.mean == pytest.approx((two.weights[0] + two.weights[1]) / 2, rel=1e-12)
+    six = make_models(offsets, targets, public, None, 0.8)
+    assert six.prior.tolist() == pytest.approx([0.5, *[0.1] * 5])
+    assert six.mean == pytest.approx(six.prior @ six.weights, rel=1e-6)
 
 
 def test_one_model_by_itself():
@@ -162,14 +166,35 @@ def test_one_model_by_itself():
     chances = np.full(len(targets), 0.25)
     for models, edges in ((counting_model(offsets, targets), len(targets)),
                           (known_model(offsets, targets, chances), len(targets)),
-                          (uniform_model(), 0)):
+                          (Chain.complete(['a', 'b', 'c'], 'a', 0.5).models(1.0), 2)):
         assert len(models) == 1 and models.weights.shape == (1, edges)
         assert models.prior.tolist() == [1] and models.switch.tolist() == [0]
-        assert models.keep == 1 and len(models.targets) == edges
-        assert len(models.offsets) == (len(offsets) if edges else 0)
-    belief = np.array([[[0.25, 1.0], [0.75, 0.0]]])  # of two words, over two states
-    assert uniform_model().forward(belief).tolist() == [[[0.5, 0.5], [0.5, 0.5]]]
-    assert uniform_model().forward(belief[..., 0]).tolist() == [[0.5, 0.5]]
+        assert models.keep == 1 and len(models.targets) == (edges if edges > 2 else 0)
+    belief = np.array([[[0.25, 1.0], [0.75, 0.0], [0.0, 0.0]]])  # of two words
+    assert models.forward(belief).tolist() == [[[0.3125, 0.5], [0.4375, 0.25], [0.25, 0.25]]]
+    assert models.backward(belief[..., 0]).tolist() == [[0.3125, 0.4375, 0.25]]
+
+
+@pytest.mark.parametrize('stays', [None, 0, 0.5, 1.0])
+@pytest.mark.parametrize('states', [1, 2, 5])
+def test_where_all_follow_all_two_numbers_are_a_model(states, stays):
+    """As of the chain that lists its moves."""
+    names = [f's{i}' for i in range(states)]
+    complete = Chain.complete(names, 's0', stays)
+    rows = {s: names for s in names} if stays is None else {'s0': {'s0': 1.0}}
+    if stays is not None and states > 1:
+        rows = {s: {t: max(1e-13, stays if s == t else (1 - stays) / (states - 1))
+                    for t in names} for s in names}
+    one, other = complete.models(0.8), Chain(rows, 's0').models(0.8)
+    belief = np.random.default_rng(1).random((len(one), states, 3))
+    if len(one) == len(other):
+        assert one.names == other.names and one.prior == pytest.approx(other.prior)
+        assert one.forward(belief) == pytest.approx(other.forward(belief), rel=1e-6, abs=1e-10)
+        assert one.backward(belief) == pytest.approx(other.backward(belief), rel=1e-6, abs=1e-10)
+        route = [0, states - 1, states - 1, 0]
+        assert one.log_measure(route) == pytest.approx(other.log_measure(route), abs=1e-6)
+    sums = (states - 1) * one.weights[:, 0] + one.weights[:, 1]
+    assert sums == pytest.approx(np.ones(len(one)), rel=2**-22) and one.weights.max(axis=0).all()
 
 
 def test_what_is_said_of_models():
@@ -189,15 +214,14 @@ def test_what_is_said_of_models():
 def test_models_that_coincide_are_one():
     without_staying = Chain({'a': ['b', 'c'], 'b': ['a'], 'c': ['a', 'b']}, 'a')
     assert without_staying.models(0.8).names == ('all moves equally likely',)
-    # Two places that follow each other, and stay: an alphabet, where h is uniform.
-    pair = Chain({'a': ['a', 'b'], 'b': ['b', 'a'], 'never': ['a', 'never']}, 'a')
-    assert pair.models(0.8).names == ('all moves equally likely',)
+    assert Chain({'a': ['a']}, 'a').models(0.8).names == ('all moves equally likely',)
     three = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
     assert len(three.models(0.8)) == 6
     named = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': {'b': 0.9, 'a': 0.1}}, 'a').models(0.7)
     assert named.names[0] == 'as the map says' and len(named) == 6
     assert named.prior.tolist() == pytest.approx([0.7 + 0.03, 0.15, *[0.03] * 4])
-    assert Chain.complete(list('ab'), 'a').models(0.8).names == ('all moves equally likely',)
+    assert len(Chain.complete(list('ab'), 'a').models(0.8)) == 6
+    assert len(Chain.complete(['a'], 'a').models(0.8)) == 1
 
 
 def test_the_belief_moves_as_the_models_say():
@@ -391,18 +415,22 @@ def test_the_whole_of_epsilon_needs_uniform_rows():
     uniform = Chain({'a': {'a': 0.5, 'b': 0.5}, 'b': ['b', 'a']}, 'a')
     assert OfflineMechanism(uniform, Privacy(2.0)).online is None  # it may stay more
     listed = Chain({'a': ['a', 'b'], 'b': ['b', 'a']}, 'a')
-    for other, trust in ((uniform, 1.0), (listed, 0.8), (Chain.complete(list('ab'), 'a'), 0.8)):
-        found = OfflineMechanism(other, Privacy(2.0), trust=trust)
+    complete = Chain.complete(list('ab'), 'a')
+    for other in (listed, complete):
+        found = OfflineMechanism(other, Privacy(2.0))  # it may stay more
+        assert found.online is None and found.ratio(2) == pytest.approx(exp(1), rel=1e-9)
+    for other, base in ((uniform, 'chain'), (listed, 'counting'), (complete, 'counting')):
+        found = OfflineMechanism(other, Privacy(2.0), trust=1.0, base=base)
         assert found.online is not None
         assert found.log_probability(list('aa'), list('aa')) == pytest.approx(
             -2 * log(1 + exp(-2)), abs=1e-8)
     assert OfflineMechanism(chain, Privacy(2.0), base='counting').online is not None
 
 
-def test_a_listed_map_where_all_follow_all_has_one_model():
-    """As docs/python.md says: of single ticks one, of reports that follow several ticks all."""
+def test_where_all_follow_all_a_robot_may_stay():
+    """As docs/python.md says."""
     listed = Chain({s: ['a', 'b', 'c'] for s in 'abc'}, 'a')
-    assert listed.models(0.8).names == ('all moves equally likely',)
+    assert len(listed.models(0.8)) == 6
     assert len(listed.every(3, 1).models(0.8)) == 6
     named = Chain({s: {'a': 0.5, 'b': 0.25, 'c': 0.25} for s in 'abc'}, 'a')
     assert len(named.models(0.8)) == 7

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The online mechanism: what is drawn, exactly; what that reveals; the word that it carries."""
+from array import array
 from collections import Counter
 import copy
 from fractions import Fraction
@@ -24,13 +25,14 @@ from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, P
                        UnknownSymbolError)
 from symdp_ros.analysis.accuracy import expected_accuracy
 from symdp_ros.core.online import direct, steps as online, targets
+from symdp_ros.core.online.loops import compiled
 from symdp_ros.core.online.response import exp_lower_bound, Response, responses
 
 POLICIES = ('paper', 'guided')
 LN_2 = 0.6931471805599453  # the float just below ln 2
 ONE_WAY = Chain({'s0': ['s0', 's1'], 's1': ['far', 's1'], 'far': ['far']}, 's0')
 ALPHA = 1e-6
-both_policies = pytest.mark.parametrize('policy', (*POLICIES, 'planned'))
+both_policies = pytest.mark.parametrize('policy', POLICIES)
 for_all_chains = pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)
 
 
@@ -121,7 +123,7 @@ def test_the_search_finds_an_excess(chain, policy):
     assert excess(mechanism, 3, 1.0, 1) is not None
 
 
-@given(chains(), privacies(), st.sampled_from((*POLICIES, 'planned')))
+@given(chains(), privacies(), st.sampled_from(POLICIES))
 def test_no_two_symbols_differ_by_more(chain, privacy, policy):
     mechanism = OnlineMechanism(chain, privacy, policy=policy)
     largest, _ = exp_bounds(per_symbol(privacy.epsilon, privacy.adjacency))
@@ -250,6 +252,7 @@ def test_retries_do_not_depend_on_the_symbol(chain, policy, narrow):
 @pytest.mark.parametrize('chain', [FOUR, COMPLETE, grid(5)], ids=['four', 'complete', 'grid'])
 def test_a_step_takes_the_same_way_for_every_symbol(chain, policy, dense, monkeypatch):
     """Every instruction: for feasible, infeasible and unknown symbols, whatever is published."""
+    monkeypatch.setattr(direct, 'follow', direct.follow_in_python)  # those of C are not seen here
     if not dense:
         monkeypatch.setattr(direct, 'DENSE_STATES', 0)
     mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy, random=Random(6))
@@ -267,7 +270,7 @@ def test_a_step_takes_the_same_way_for_every_symbol(chain, policy, dense, monkey
 
 
 @pytest.mark.parametrize('dense', [True, False])
-@pytest.mark.parametrize('policy', ['guided', 'planned', 'paper'])
+@pytest.mark.parametrize('policy', ['guided', 'paper'])
 @pytest.mark.parametrize('states', [['0', '33', '?', 'é'], ['?', '??', '0']])
 def test_no_symbol_is_the_object_that_it_is_looked_up_by(states, policy, dense, monkeypatch):
     """Of one character Python keeps one object, and a dict finds that sooner than an equal one."""
@@ -276,6 +279,7 @@ def test_no_symbol_is_the_object_that_it_is_looked_up_by(states, policy, dense, 
             found.append(any(key is other for other in self))
             return dict.__getitem__(self, key)
 
+    monkeypatch.setattr(direct, 'follow', direct.follow_in_python)  # in C, it is a new string too
     if not dense:
         monkeypatch.setattr(direct, 'DENSE_STATES', 0)
         monkeypatch.setattr(targets, 'DENSE_STATES', 0)
@@ -293,6 +297,35 @@ def test_no_symbol_is_the_object_that_it_is_looked_up_by(states, policy, dense, 
         assert found == [False] * 5 * (len(states) + 1)
         with pytest.raises(UnknownSymbolError):
             step('???')
+
+
+@pytest.mark.skipif(compiled is None, reason='the loops in C were not built')
+@pytest.mark.parametrize('kind', [bytes, bytearray, 'array', dict])
+def test_a_step_in_c_is_the_step_in_python(kind):
+    """Of every draw and symbol; and where something is missing, or out of range."""
+    others = [['b'], ['c'], ['d']]
+    index, unknown = {'b.': 1, 'c.': 2, 'd.': 3, 'e.': 4, 'u.': 5}, 'u'
+    places = {'array': lambda row: array('I', row),
+              dict: lambda row: {at: place for at, place in enumerate(row, 1) if place}}.get(
+        kind, kind)([2, 1, 0, 3, 0])
+    follows = direct.follow_in_python, compiled.follow
+    for symbol, number, hit in product(['b', 'c', 'd', 'e', None], [1, 2, 3], [0, 1]):
+        found = [follow(['a', [(number, hit)].pop, [None, *others], places], index, unknown,
+                        symbol) for follow in follows]
+        assert found[0] is found[1] is not None
+    for symbol, row in (('f', ['a', [(1, 0)].pop, [None, *others], places]), ('b', ['a']),
+                        (3, ['a', [(1, 0)].pop, [None, *others], places]),
+                        ('b', ['a', [].pop, [None, *others], places])):
+        assert [follow(row, index, unknown, symbol) for follow in follows] == [None, None]
+    for wrong in ((0, 0), (4, 0), (-1, 1), (1,), 1, ('1', 0)):
+        with pytest.raises((TypeError, ValueError)):
+            compiled.follow(['a', lambda drawn=wrong: drawn, [None, *others], places], index,
+                            unknown, 'b')
+    if kind is not dict:
+        with pytest.raises(ValueError, match='out of range'):
+            compiled.follow(['a', [(1, 0)].pop, [None, *others], places], {'b.': 6}, unknown, 'b')
+    with pytest.raises(TypeError):
+        compiled.follow([], [], unknown, 'b')
 
 
 @pytest.mark.parametrize('epsilon', [0.5, 2.0])
@@ -428,13 +461,13 @@ def test_refuses_to_carry_on_from_an_unknown_state(chain, policy):
     assert mechanism.previous == here
 
 
-@pytest.mark.parametrize('policy', ['Paper', '', None, 'planned?', 1, ['paper']])
+@pytest.mark.parametrize('policy', ['Paper', '', None, 'guided?', 1, ['paper']])
 def test_refuses_a_policy(policy):
-    with refused(ConfigurationError, 'one of paper, guided, planned', setting='policy'):
+    with refused(ConfigurationError, 'one of paper, guided, adaptive', setting='policy'):
         OnlineMechanism(FOUR, Privacy(1.0), policy=policy)
 
 
-@pytest.mark.parametrize('policy', ['paper', 'guided', 'planned'])
+@pytest.mark.parametrize('policy', ['paper', 'guided'])
 @pytest.mark.parametrize('chain', [FOUR, ONE_WAY, COMPLETE], ids=['four', 'one way', 'complete'])
 def test_likelihoods_are_the_distribution_of_each_symbol(chain, policy):
     mechanism = OnlineMechanism(chain, Privacy(2.0), policy=policy)

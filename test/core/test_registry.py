@@ -10,7 +10,6 @@ from symdp_ros.core.registry import check_reports, CHOICES, name_of, WHOLE_WORD
 @pytest.mark.parametrize('settings, name', [
     ({'selection': 'exponential'}, 'exponential'),
     ({'selection': 'exponential', 'base': 'counting'}, 'exponential, counting'),
-    ({'selection': 'permute_and_flip', 'base': 'counting'}, 'permute_and_flip'),
     ({'selection': 'causal', 'policy': 'guided'}, 'causal, guided'),
     ({'selection': 'live', 'policy': 'adaptive', 'delay': 3}, 'live, adaptive, delay 3')])
 def test_names(settings, name):
@@ -18,7 +17,7 @@ def test_names(settings, name):
 
 
 def test_what_looks_at_the_whole_word():
-    assert set(CHOICES) - set(WHOLE_WORD) == {'causal, guided', 'causal, planned'}
+    assert set(CHOICES) - set(WHOLE_WORD) == {'causal, guided'}
 
 
 def test_a_thousand_reports_are_possible():

@@ -43,9 +43,6 @@ SHOWN = {
     'OfflineMechanism, counting': (OfflineMechanism(CHAIN, PRIVACY, base='counting'),
                                    f'OfflineMechanism({SHORT}, {PRIVACY}, '
                                    "selection='exponential', base='counting')"),
-    'OfflineMechanism, permute and flip': (
-        OfflineMechanism(CHAIN, PRIVACY, selection='permute_and_flip'),
-        f"OfflineMechanism({SHORT}, {PRIVACY}, selection='permute_and_flip')"),
     'OfflineMechanism, causal': (
         OfflineMechanism(CHAIN, PRIVACY, selection='causal'),
         f"OfflineMechanism({SHORT}, {PRIVACY}, selection='causal', policy='guided')"),

@@ -35,8 +35,8 @@ def at_once(*tasks):
 
 
 @pytest.mark.parametrize('chain, selection', [
-    (ALPHABET, 'exponential'), (ALPHABET, 'permute_and_flip'), (ALPHABET, 'causal'),
-    (grid(4), 'causal'), (grid(4), 'exponential'), (FOUR, 'permute_and_flip')])
+    (ALPHABET, 'exponential'), (ALPHABET, 'causal'),
+    (grid(4), 'causal'), (grid(4), 'exponential'), (FOUR, 'exponential')])
 def test_words_of_several_threads_do_not_mix(chain, selection, eager):
     """At ε = 700 a feasible word comes out as it is; each thread has one of its own."""
     mechanism = OfflineMechanism(chain, Privacy(700.0), selection=selection)
@@ -49,7 +49,7 @@ def test_words_of_several_threads_do_not_mix(chain, selection, eager):
     assert all(map(all, at_once(*(lambda word=word: task(word) for word in words))))
 
 
-@pytest.mark.parametrize('policy', ['paper', 'guided', 'planned'])
+@pytest.mark.parametrize('policy', ['paper', 'guided'])
 @pytest.mark.parametrize('chain', [ALPHABET, grid(4)], ids=['alphabet', 'grid'])
 def test_another_carries_a_word_of_its_own(chain, policy, eager):
     mechanism = OnlineMechanism(chain, Privacy(700.0), policy=policy)

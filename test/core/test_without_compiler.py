@@ -43,9 +43,6 @@ for name, chain in CHAINS.items():
             law = Exponential(chain, Privacy(3.0), trust, Random(5),
                               sizes=LoopSizes(stored_bytes=stored))
             found[f'{name}, {stored}, {trust}'] = law.draw(word(chain, 40, 1))
-    found[f'{name}, permute and flip'] = OfflineMechanism(
-        chain, Privacy(2.0), selection='permute_and_flip', random=Random(6)).privatize(
-            word(chain, 30, 2))
     for kind in (OfflineMechanism, OnlineMechanism):
         words = [np.array([chain.states.index(s) if s else -1 for s in word(chain, n, n)])
                  for n in (1, 30, 12, 5)]
@@ -80,9 +77,10 @@ for name, chain in CHAINS.items():
             symbols[:48], offsets)]
     for states in (2_000, 0):  # up to which all pairs have a target
         targets.DENSE_STATES = online_batch.DENSE_STATES = states
-        planned = OnlineMechanism(chain, Privacy(2.0), policy='planned', random=Random(8))
-        found[f'{name}, planned, {states}'] = planned.privatize_many(
-            symbols[:48], offsets).tolist()
+        guided = OnlineMechanism(chain, Privacy(2.0), policy='guided', random=Random(8))
+        found[f'{name}, guided, {states}'] = guided.privatize_many(symbols[:48], offsets).tolist()
+        near = OnlineMechanism(chain, Privacy(2.0), policy='adaptive', random=Random(8))
+        found[f'{name}, adaptive, {states}'] = near.privatize_many(symbols[:48], offsets).tolist()
         paper = OnlineMechanism(chain, Privacy(2.0), policy='paper', random=Random(9))
         found[f'{name}, paper, {states}'] = paper.privatize_many(symbols[:48], offsets).tolist()
     targets.DENSE_STATES = online_batch.DENSE_STATES = 2_000

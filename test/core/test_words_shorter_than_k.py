@@ -49,7 +49,7 @@ def worst(law, length):
     return max(one[o] / other[o] for one in laws for other in laws for o in one)
 
 
-@pytest.mark.parametrize('name', ['causal, guided', 'causal, adaptive', 'exponential'])
+@pytest.mark.parametrize('name', ['causal, guided', 'causal, adaptive', 'exponential, counting'])
 def test_all_of_epsilon_serves(name):
     """Drawn for k changes, words of 2 symbols reach ε·2/k; drawn for 2, they reach ε."""
     for adjacency in (8, 31):

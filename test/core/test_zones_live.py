@@ -564,13 +564,11 @@ def test_some_of_many_states_without_a_zone_are_named(missing, said):
 
 def test_who_does_not_know_zones_says_so():
     chain, privacy = ONE_WAY, privacy_of({'A': 'ab', 'B': 'cd'}, 1.0)
-    for policy in ('paper', 'guided', 'planned'):
+    for policy in ('paper', 'guided'):
         with refused(ConfigurationError, 'zones', setting='policy'):
             OnlineMechanism(chain, privacy, policy=policy)
         with refused(ConfigurationError, 'zones', setting='policy'):
             OfflineMechanism(chain, privacy, selection='causal', policy=policy)
-    with refused(ConfigurationError, 'zones', setting='selection'):
-        OfflineMechanism(chain, privacy, selection='permute_and_flip')
     with refused(ConfigurationError, 'Chain.complete', setting='zones'):
         OnlineMechanism(COMPLETE, Privacy(1.0, zones={'A': COMPLETE.states}), policy='adaptive')
 

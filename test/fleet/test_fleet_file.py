@@ -47,7 +47,7 @@ robots:
   tb1: {}
   tb2: {epsilon: 0.5, domain: 42, subject: team, subject_budget: 3.0, state_file: /var/tb2,
         output_domain: 51, ledger_file: ~/other, region: /where, chain_file: /a.graph,
-        where: ['a=1', b=2], initial_state: 007, period: 2, policy: planned,
+        where: ['a=1', b=2], initial_state: 007, period: 2, policy: paper,
         parameter_services: true}
 """
     first, second = robots_of(tmp_path, text).values()
@@ -60,7 +60,7 @@ robots:
         'chain_file': '/a.graph', 'epsilon': 0.5, 'period': 2.0, 'output_domain': 51,
         'ledger_file': '~/other', 'subject': 'team', 'subject_budget': 3.0,
         'state_file': '/var/tb2', 'where': ['a=1', 'b=2'], 'initial_state': '007',
-        'policy': 'planned', 'parameter_services': True}
+        'policy': 'paper', 'parameter_services': True}
     assert (second.domain, second.topic('region')) == (42, '/where')
 
 

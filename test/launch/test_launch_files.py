@@ -278,7 +278,7 @@ def generate_launch_description():
     return LaunchDescription([
         DeclareLaunchArgument('policy', default_value='paper'),
         SetLaunchConfiguration('private_region', 'shared'),
-        *include(namespace='r1', chain_file={chain!r}, epsilon='3', policy='planned',
+        *include(namespace='r1', chain_file={chain!r}, epsilon='3', policy='adaptive',
                  protect='0.5', private_region='r1_private', zzz='7'),
         *include(namespace='r2', params_file={parameters!r}),
         *include(namespace='r3', params_file={parameters!r}, epsilon='3',
@@ -289,7 +289,7 @@ XML_INCLUDES = """<launch>
   <let name="private_region" value="shared"/>
   <include file="{folder}/privatizer.launch.py">
     <arg name="namespace" value="r1"/><arg name="chain_file" value="{chain}"/>
-    <arg name="epsilon" value="3"/><arg name="policy" value="planned"/>
+    <arg name="epsilon" value="3"/><arg name="policy" value="adaptive"/>
     <arg name="protect" value="0.5"/>
     <arg name="private_region" value="r1_private"/><arg name="zzz" value="7"/>
   </include>
@@ -311,7 +311,7 @@ YAML_INCLUDES = """launch:
     - {{name: namespace, value: r1}}
     - {{name: chain_file, value: {chain}}}
     - {{name: epsilon, value: '3'}}
-    - {{name: policy, value: planned}}
+    - {{name: policy, value: adaptive}}
     - {{name: protect, value: '0.5'}}
     - {{name: private_region, value: r1_private}}
     - {{name: zzz, value: '7'}}
@@ -348,7 +348,7 @@ def test_arguments_of_an_include_are_its_own(launched, tmp_path, kind):
         folder=str(ROOT / 'launch'), chain=str(ROOT / 'config' / 'warehouse.chain.yaml'),
         parameters=str(tmp_path / 'parameters.yaml')))
     process, log = launched(file, 'adjacency:=2')  # of the including file: it reaches no robot
-    for robot, settings, topic in (('r1', 'ε = 3, k = 1, policy planned', 'r1_private'),
+    for robot, settings, topic in (('r1', 'ε = 3, k = 1, policy adaptive', 'r1_private'),
                                    ('r2', 'ε = 0.25, k = 1, policy guided', 'private_region'),
                                    ('r3', 'ε = 3, k = 1, policy paper', 'private_region')):
         assert settings in settings_of(process, log, robot, topic)

@@ -50,6 +50,20 @@ def test_rho_of_a_charge(ledger, spend, rho):
         assert other.charges()[0].loss == spend
 
 
+@pytest.mark.parametrize('bound, rho, settings', [
+    ('pure', two(2), {'mechanism': 'permute_and_flip'}),
+    ('symbols', two(2), {'mechanism': 'causal', 'policy': 'planned', 'trust': 0.8})])
+def test_charges_of_mechanisms_that_earlier_versions_had(ledger, bound, rho, settings):
+    """They are read, counted and verified as any other."""
+    ledger.charge('r1', lost(2, bound), log_id='a.csv', settings='s',
+                  description=json.dumps(settings))
+    with Ledger(ledger.path) as again:
+        [entry] = again.charges(subject='r1')
+        assert json.loads(entry.description).items() >= settings.items()
+        assert (again.spent('r1'), again.account('r1').rho) == (2, Fraction(rho))
+        assert again.problems() == []
+
+
 def test_rho_counts_for_the_unit_of_the_subject(ledger):
     """It grows with the number of changed symbols, or its square; never with ε."""
     charge(ledger, lost(1, 'range', k=4))

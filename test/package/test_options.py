@@ -45,7 +45,9 @@ def test_parsed(option, text, value):
     (FLAG, 'maybe', 'it must be true or false'),
     (LIST, '[2026-13-45, 1]', 'it must be a list of strings'), (LIST, 'a', 'a list of strings'),
     (LIST, '!!timestamp foo', 'a list of strings'), (LIST, '[', 'a list of strings'),
-    (declared.POLICY, 'x', "policy is 'x': it must be one of paper, guided, planned"),
+    (declared.POLICY, 'x', "policy is 'x': it must be one of paper, guided, adaptive"),
+    (declared.POLICY, 'planned', "policy is planned, which this version no longer has"),
+    (declared.MECHANISM, 'permute_and_flip', 'take exponential'),
     (declared.OUTPUTS, '[string, x]', "outputs names 'x': each must be one of string, pose, ")])
 def test_not_parsed(option, text, problem):
     with refused(ConfigurationError, problem, setting=option.name):

@@ -138,8 +138,8 @@ def test_the_library_page_runs(world, monkeypatch, capsys):
             block = block.replace(f"'{path}", f"'{STANDS_FOR[path]}")
         exec(compile(block, 'python.md', 'exec'), names)
         printed.append(len(capsys.readouterr().out.splitlines()))
-    # A line of calibrate for each of eleven mechanisms and settings.
-    assert printed == [5, 3, 31, 11 + 3, 2]
+    # A line of calibrate for each of nine mechanisms and settings.
+    assert printed == [5, 3, 31, 9 + 3, 2]
 
 
 def test_nodes_and_launch_files_have_these_parameters():

@@ -75,10 +75,10 @@ class OneRoute(Law):
     def exact_probabilities(self, word, outputs):
         return [Fraction(list(output) == self.draw(word)) for output in outputs]
 
-    def distance_distribution(self, word):
-        result = np.zeros(len(word) + 1)
-        result[sum(s != o for s, o in zip(word, self.draw(word), strict=True))] = 1
-        return result
+    def errors(self, columns, variances):
+        index = self._chain.state_index
+        route = np.array([index[s] for s in self.draw([None] * len(columns))])
+        return (columns != route[:, None]).astype(float), np.zeros(columns.shape[1])
 '''
 
 FINDS_IT = """
@@ -111,7 +111,7 @@ raise SystemExit(main(['release', 'one.csv', '--map', 'chain.yaml', '--epsilon',
 def test_a_mechanism_is_one_module_and_one_line(copy):
     """Library, auto, accuracy, calibration, audit, the node and the command line then find it."""
     (copy / 'core' / 'offline' / 'one_route.py').write_text(HEADER + ONE_ROUTE)
-    insert(copy / 'core' / 'registry.py', "    'permute_and_flip': (),\n",
+    insert(copy / 'core' / 'registry.py', "    'exponential': ('base', 'trust'),\n",
            "    'one_route': (),\n")
     (copy.parent / 'chain.yaml').write_text(
         'initial_state: a\ntransitions: {a: [b], b: [a, b]}\n')

@@ -377,8 +377,7 @@ def test_an_engine_that_gives_up(walks, monkeypatch):
 @pytest.mark.parametrize('mechanism', [
     {'mechanism': 'causal', 'policy': 'guided'}, {'mechanism': 'causal', 'policy': 'adaptive'},
     {'mechanism': 'exponential', 'base': 'chain'},
-    {'mechanism': 'exponential', 'base': 'counting'},
-    {'mechanism': 'permute_and_flip'}], ids=lambda each: ' '.join(each.values()))
+    {'mechanism': 'exponential', 'base': 'counting'}], ids=lambda each: ' '.join(each.values()))
 def test_one_key_gives_one_release(walks, engine, mechanism):
     """Whatever the engine, its workers and the sizes of what is read, drawn and written."""
     routes = walks.words(120)

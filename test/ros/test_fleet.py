@@ -117,7 +117,7 @@ def test_one_failure_stops_no_other(world, chain_file, tmp_path):
     file = fleet_file(
         tmp_path, chain_file, {
             'good': {}, 'lost': {'chain_file': 'none.yaml'},
-            'poor': {'subject_budget': 0.5, 'subject': 'poor'}, 'odd': {'policy': 'planned'}},
+            'poor': {'subject_budget': 0.5, 'subject': 'poor'}, 'odd': {'policy': 'paper'}},
         ledger_file='ledger', epsilon=1.0)
     statuses = world.diagnostics()
     run = start(world, file, wait='2 of 4 robots started')
@@ -460,10 +460,10 @@ def test_what_has_no_effect_is_said_of_each_robot(world, chain_file, tmp_path):
 
 
 def test_robots_with_equal_settings_share_tables(here, world):
-    fleet = here({'tb1': {'policy': 'planned'}, 'tb2': {'policy': 'planned'},
-                  'tb3': {'policy': 'planned', 'epsilon': 3.0}})
+    fleet = here({'tb1': {'policy': 'adaptive'}, 'tb2': {'policy': 'adaptive'},
+                  'tb3': {'policy': 'adaptive', 'epsilon': 3.0}})
     first, second, third = (node._word.mechanism for node in fleet._nodes.values())
-    assert first.targets is second.targets is not third.targets
+    assert first.tables is second.tables is not third.tables
     assert first.chain is second.chain and first is not second
     assert third.chain is first.chain
     hears(world, 'tb2', 'bca')  # and have words of their own

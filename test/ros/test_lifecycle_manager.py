@@ -128,7 +128,7 @@ def processor_time(run):
 
 
 @pytest.mark.parametrize('more', [
-    {}, {'policy': 'planned'},
+    {}, {'policy': 'guided'},
     {'input': 'pose', 'message_type': 'geometry_msgs/msg/PoseStamped', 'sampling': 'period',
      'delay': 2}])
 def test_a_privatizer_is_configured_soon_whatever_is_chosen(world, more):
@@ -174,10 +174,10 @@ def test_a_map_that_has_changed_is_read_at_the_next_configure(world, chain_file)
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_node_that_prepares(world, chain_file, number):
-    """On a map so large that a plan takes long."""
+    """On a map so large that tables take long."""
     chain_file.write_text('initial_state: s0\ntransitions:\n' + ''.join(
         f'  s{i}: [s{i}, s{(i + 1) % 2100}]\n' for i in range(2100)))
-    run = world.start('privatizer', chain_file=chain_file, epsilon=2.0, policy='planned',
+    run = world.start('privatizer', chain_file=chain_file, epsilon=2.0, policy='adaptive',
                       autostart='false')
     world.wait_until(lambda: 'privatizer' in world.node.get_node_names(), 'a node that prepares')
     assert run.stop(number) == 0

@@ -56,8 +56,8 @@ def bare(world, tmp_path):
 
 @pytest.mark.parametrize('more', [
     {}, {'policy': 'adaptive', 'delay': 3, 'outputs': '[string, pose, markers, belief]'},
-    {'policy': 'guided', 'outputs': '[string, markers]'}, {'policy': 'planned'},
-    {'policy': 'paper'}], ids=['auto', 'adaptive', 'guided', 'planned', 'paper'])
+    {'policy': 'guided', 'outputs': '[string, markers]'}, {'policy': 'paper'}],
+    ids=['auto', 'adaptive', 'guided', 'paper'])
 def test_regions(bare, world, more):
     run = bare(**DEPOT, **more)
     private, publisher = world.listen(), world.publisher()

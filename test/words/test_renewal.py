@@ -29,7 +29,7 @@ DAY = 24 * HOUR
 BOOT = 100 * HOUR  # a time of the steady clock
 ZONES = {'north': ['a', 'b'], 'south': ['c']}
 HOW = {
-    'paper': {'policy': 'paper'}, 'guided': {'policy': 'guided'}, 'planned': {'policy': 'planned'},
+    'paper': {'policy': 'paper'}, 'guided': {'policy': 'guided'},
     'adaptive': {'policy': 'adaptive'}, 'late': {'policy': 'adaptive', 'delay': 2},
     'several reports': {'policy': 'adaptive', 'reports': 3},
     'several late': {'policy': 'adaptive', 'reports': 3, 'delay': 2}}
@@ -95,7 +95,7 @@ def test_what_is_published_is_what_it_is_without_a_renewal(how, zones):
         assert LIKELY.is_feasible([output for output in seen[1] if output is not None])
 
 
-@pytest.mark.parametrize('how', ['paper', 'guided', 'planned', 'adaptive', 'several reports'])
+@pytest.mark.parametrize('how', ['paper', 'guided', 'adaptive', 'several reports'])
 @pytest.mark.parametrize('k', [1, 2])
 def test_what_both_words_tell_together(how, k):
     """

@@ -15,6 +15,7 @@ import os
 
 from symdp_ros.cli.logs.log_arguments import new_account, new_accounts
 from symdp_ros.cli.logs.topics import OfTopics, print_topics
+from symdp_ros.cli.tables import plain_table
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import BudgetError, printable
 from symdp_ros.ledger.accounts import Account, accounting_text, Entry
@@ -47,17 +48,12 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
     :raises ConfigurationError, BudgetError, LedgerError: a release would end with the same error.
     """
     from rich.console import Console
-    from rich.table import Table
 
     settings.check()
     console = Console(stderr=True, highlight=False, markup=False)
     console.print('dry run: nothing is released, charged or written. These numbers are about the '
                   'true route: they are for you alone; do not pass them on', soft_wrap=True)
-    table = Table(box=None, pad_edge=False, header_style='bold')
-    table.add_column('log', overflow='fold')
-    for column in _NUMBERS:
-        table.add_column(column, justify='right', overflow='fold')
-    table.add_column('would be', overflow='fold')
+    table = plain_table('log', *(f'>{column}' for column in _NUMBERS), 'would be')
     outcomes, topics, infeasible = unusable(skipped), list[OfTopics](), 0
     notes = [f'{outcome.log_id}: {outcome.reason}' for outcome in outcomes]
     for failed in outcomes:

@@ -1,8 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`symdp learn`: a chain's probabilities, from logs with privacy, or from released routes."""
+"""`symdp learn`: a chain's probabilities, from logs with privacy."""
 import argparse
-from collections.abc import Iterable
 from pathlib import Path
 import sys
 
@@ -12,33 +11,24 @@ from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.logs import LogState
-from symdp_ros.options import (CLIP, FIELD, LEARN_LEDGER, LEARN_UNIT, LEARNED_CHAIN,
-                               LOG_MECHANISM, OF_LEARNED_LOGS, Option, PERIOD, PRIVACY, RELEASED,
-                               SAMPLING, STAMP_KEY, SYMBOL_KEY, SYMBOL_MAP, TOPIC, VISITS)
-
-#: Of reading, what routes that were released are read by.
-_OF_RELEASED = (TOPIC, FIELD, STAMP_KEY, SYMBOL_KEY, SYMBOL_MAP, SAMPLING, PERIOD, *VISITS)
-_OF_LOGS_ALONE = (LEARN_UNIT, CLIP, *LEARN_LEDGER,
-                  *(option for option in OF_LEARNED_LOGS if option not in _OF_RELEASED))
+from symdp_ros.options import (CLIP, LEARN_LEDGER, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS,
+                               PRIVACY)
 
 
 def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
     parser = commands.add_parser(
-        'learn', help='learn how a robot moves, from its logs with privacy, or from what is '
-                      'released',
+        'learn', help='learn how a robot moves, from its logs with privacy',
         description='Counts, in logs of one robot, how often it stays and which moves it makes, '
                     'adds noise, and writes a chain file with probabilities. The file is public; '
                     'ε says what it may reveal about the logs, and is charged to the ledger. '
                     'Mechanisms that know how a robot moves make fewer errors at the same ε: '
-                    '`symdp calibrate` shows how many fewer. With --released DIR it learns '
-                    'from private routes alone, which costs no ε, and needs no ledger.')
+                    '`symdp calibrate` shows how many fewer.')
     parser.add_argument('logs', metavar='LOG', nargs='*', default=[],
                         help='a log, or a directory of logs; its file name is its id, and public')
-    add_arguments(parser, [LEARNED_CHAIN, RELEASED])
+    add_arguments(parser, [LEARNED_CHAIN])
     add_chain_arguments(parser.add_argument_group('map'), '--map', '--chain')
     add_arguments(parser.add_argument_group('privacy'), (*PRIVACY, LEARN_UNIT, CLIP))
-    add_arguments(parser.add_argument_group('how routes were released'), LOG_MECHANISM)
     add_arguments(parser.add_argument_group('ledger'), LEARN_LEDGER)
     add_arguments(parser.add_argument_group('reading'), OF_LEARNED_LOGS)
     parser.set_defaults(run=run)
@@ -46,23 +36,18 @@ def add_parser(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Learn the chain; return 0."""
-    check_period(options)
-    return _learn_from_releases(options) if options.released else _learn_from_logs(options)
-
-
-def _learn_from_logs(options: argparse.Namespace) -> int:
     from rich.console import Console
     from symdp_ros.ledger.ledger import Ledger
     from symdp_ros.release.learned import learn_from_logs, LearnSettings
     from symdp_ros.release.outbox import check_apart
     from symdp_ros.release.settings import ReleaseSettings
 
+    check_period(options)
     if not options.logs:
-        raise ConfigurationError('there is nothing to learn from: name logs, or --released DIR')
+        raise ConfigurationError('there is nothing to learn from: name logs')
     if not options.ledger or not options.subject:
         raise ConfigurationError('what is learned from logs is charged: give --ledger, and '
                                  '--subject, the robot whose logs these are')
-    _refuse(options, LOG_MECHANISM, 'says how routes were released: it is for --released')
     if options.unit == 'log' and options.adjacency:
         raise ConfigurationError('--adjacency counts symbols, and --unit log protects a whole '
                                  'log: give one of them')
@@ -106,25 +91,6 @@ def _learn_from_logs(options: argparse.Namespace) -> int:
     return 0
 
 
-def _learn_from_releases(options: argparse.Namespace) -> int:
-    from symdp_ros.release.learned_released import learn_from_releases
-    from symdp_ros.release.settings import ReleaseSettings, WritingSettings
-
-    if options.logs:
-        raise ConfigurationError('--released learns from what is public alone: leave out '
-                                 f'{printable(options.logs[0])}')
-    _refuse(options, _OF_LOGS_ALONE, 'is for logs, and not for --released')
-    if options.topic == TOPIC.default:
-        options.topic = WritingSettings.topic
-    output = _output(options)
-    settings = ReleaseSettings.of(pruned_graph_of(options), vars(options))
-    routes, symbols = learn_from_releases(settings, options.released, output)
-    print(f'{printable(output)}: learned from {routes:,} private routes, {symbols:,} symbols: it '
-          'costs no ε, and nothing is charged')
-    print(f'what it gains: symdp calibrate {printable(output)}')
-    return 0
-
-
 def _output(options: argparse.Namespace) -> Path:
     """Return the path of the chain file, after checking that there can be one."""
     output = Path(options.output)
@@ -134,10 +100,3 @@ def _output(options: argparse.Namespace) -> Path:
     if not output.parent.is_dir():
         raise ConfigurationError(f'{printable(output.parent)} is no directory: make it first')
     return output
-
-
-def _refuse(options: argparse.Namespace, unused: Iterable[Option], why: str) -> None:
-    """Refuse what is given of some options, and would not be used."""
-    for option in unused:
-        if getattr(options, option.name) not in (option.default, None):
-            raise ConfigurationError(f'--{option.name.replace("_", "-")} {why}: leave it out')

@@ -9,6 +9,7 @@ import sys
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.logs.log_arguments import new_account
+from symdp_ros.cli.tables import plain_table
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.accounts import accounting_text, rounded_up, SHOWN_DELTA, written
@@ -140,16 +141,6 @@ def _amount(text):
     raise ConfigurationError(f'{printable(text)} is no ε: give a finite number, at least 0')
 
 
-def _table(*columns):
-    """Return a table; of each column: name and justification."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style='bold')
-    for name, justify in columns:
-        table.add_column(name, justify=justify, overflow='fold')
-    return table
-
-
 def _console():
     from rich.console import Console
 
@@ -206,8 +197,7 @@ def _print_summary(ledger, accounts):
 
 
 def _table_of(ledger, entries):
-    table = _table(('#', 'right'), ('made (UTC)', 'left'), ('log', 'left'), ('symbols', 'right'),
-                   ('ε', 'right'), ('k', 'right'), ('cost', 'right'), ('mechanism', 'left'))
+    table = plain_table('>#', 'made (UTC)', 'log', '>symbols', '>ε', '>k', '>cost', 'mechanism')
     table.columns[1].no_wrap = True
     for entry in entries:
         first = str(entry.number), printable(_made(entry))
@@ -246,8 +236,7 @@ def _k_text(loss):
 
 
 def _print_remaining(accounts):
-    table = _table(('subject', 'left'), ('budget', 'right'), ('spent', 'right'), ('left', 'right'),
-                   ('counted for', 'left'))
+    table = plain_table('subject', '>budget', '>spent', '>left', 'counted for')
     for account in accounts:
         table.add_row(
             printable(account.subject),

@@ -14,11 +14,12 @@ from symdp_ros.cli.logs.log_arguments import (
     check_period, listed_logs, new_account, new_accounts)
 from symdp_ros.cli.logs.topics import OfTopics, print_topics
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
+from symdp_ros.cli.tables import plain_table
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.maps.dead_ends import unreached
-from symdp_ros.options import (ALLOW_UNKNOWN, DRY_RUN, KEEP, OF_ARCHIVES, OF_LOGS, OUTPUT, PRIVACY,
-                               PROTECT, RELEASE_LEDGER, RELEASE_MECHANISM, STAMP_KEY, STAMP_UNIT,
+from symdp_ros.options import (ALLOW_UNKNOWN, DRY_RUN, KEEP, LOG_MECHANISM, OF_ARCHIVES, OF_LOGS,
+                               OUTPUT, PRIVACY, PROTECT, RELEASE_LEDGER, STAMP_KEY, STAMP_UNIT,
                                SYMBOL_KEY, SYMBOL_MAP, warnings_of, ZONES_FILE)
 
 
@@ -48,7 +49,7 @@ def add_parser(commands) -> None:
     add_arguments(parser, [OUTPUT])
     privacy = parser.add_argument_group('privacy')
     add_chain_arguments(privacy, '--map', '--chain')
-    add_arguments(privacy, (PROTECT, *PRIVACY, ZONES_FILE, *RELEASE_MECHANISM))
+    add_arguments(privacy, (PROTECT, *PRIVACY, ZONES_FILE, *LOG_MECHANISM))
     add_arguments(parser.add_argument_group('ledger'), RELEASE_LEDGER)
     add_arguments(parser.add_argument_group('before ε is spent'), (DRY_RUN, ALLOW_UNKNOWN))
     add_arguments(parser.add_argument_group('reading and writing'),
@@ -295,12 +296,8 @@ def _charged(ledger, report, settings):
 
 def _print(report, settings, account, choices, ledger):
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style='bold')
-    for column, justify in (('log', 'left'), ('symbols', 'right'), ('result', 'left'),
-                            ('release', 'left')):
-        table.add_column(column, justify=justify, overflow='fold')
+    table = plain_table('log', '>symbols', 'result', 'release')
     for outcome in report.outcomes:
         table.add_row(outcome.log_id, '' if outcome.length is None else str(outcome.length),
                       outcome.kind,

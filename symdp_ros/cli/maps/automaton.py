@@ -3,6 +3,7 @@
 """`symdp automaton FILE`: the feasible words at one Hamming distance from a word."""
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
+from symdp_ros.cli.tables import plain_table
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.figures.automaton import (chance_text, count_text, dot_lines, label_text,
@@ -46,12 +47,8 @@ def run(options) -> int:
 
 def _print(automaton, length):
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style='bold')
-    for column, justify in (('position', 'right'), ('errors', 'right'), ('state', 'left'),
-                            ('count', 'right'), ('policy', 'left')):
-        table.add_column(column, justify=justify, overflow='fold')
+    table = plain_table('>position', '>errors', 'state', '>count', 'policy')
     for state in automaton.states():
         policy = 'accepts' if state.position == length else ', '.join(
             f'{label_text(s)}: {chance_text(p)}' for s, p in automaton.policy(*state).items())

@@ -107,7 +107,8 @@ def run(options) -> int:
     chain = graph.chain(next(iter(graph.successors)) if unknown else None)
     _print([('alternatives', _alternatives(fewest_differences(chain, from_anywhere=unknown))),
             ('one move only', _single_moves(measured)),
-            ('how it moves', chain.how_it_moves(DEFAULT_TRUST)),
+            ('how it moves', chain.how_it_moves(DEFAULT_TRUST) + (
+                '; learn: own adds what its own signals show' if chain.stores_edges else '')),
             ('usable', 'yes' + (', with an initial state' if unknown else ''))])
     if options.zones_file:
         sampling, mechanism = settled({'sampling': '', **vars(options)}, graph)

@@ -25,9 +25,12 @@ o_t is drawn with probabilities proportional to
 
     A_t(s') = Σ_m α_t(m)·P_m(s'|o_{t−1})·b_t(s')·U_t(s', m),   s' ∈ C(o_{t−1}).           (3)
 
-No model is drawn. O(n·|E|·M) time, of the moves into A_t alone. Where all rows b_t·U_t take more
-than `LoopSizes.stored_bytes`, every √n-th is kept, and those between are computed a second time,
-in the same order of additions, so that not a bit differs.
+No model is drawn. O(n·|E|·M) time, of the moves into A_t alone. (On `Chain.complete` it is
+O(n·N·M): P_m(s'|s) is one number for s' = s, and another one for all others, whose b_t·U_t are
+added up from those before s and those after s: N − 2 additions, no difference. Products come after
+the sum, which makes no factor more.) Where all rows b_t·U_t take more than
+`LoopSizes.stored_bytes`, every √n-th is kept, and those between are computed a second time, in the
+same order of additions, so that not a bit differs.
 
 **Rounding.** V, U, α and A are computed in float64, u = 2⁻⁵³, and o_t is drawn from the computed
 Â exactly, in as many random bits as it takes: P̂[o|w] = Π_t Â_t(o_t) / Σ_{s'} Â_t(s'). Whatever
@@ -140,6 +143,8 @@ class WordSampler:
         self._is_zoned = chain.zone_starts is not None
         self._width = len(chain) if chain.zone_starts is None else int(
             np.diff(chain.zone_starts).max())
+        #: the pass in C; None: NumPy does it
+        self.compiled = passes.compiled if len(self.moves.offsets) else None
         self._tables = in_numpy.Tables(
             self.moves, None if self._is_zoned else range(1, len(chain) + 1))
         self._plans: dict[int, Plan] = {}
@@ -181,7 +186,7 @@ class WordSampler:
         bits = np.frombuffer(random.getrandbits(64 * n).to_bytes(8 * n, 'little'),
                              np.uint64).copy()
         rows, position, state = _Rows(self, word), 0, self._chain.initial
-        walk = (passes.compiled or in_numpy).walk
+        walk = (self.compiled or in_numpy).walk
         for first, last, W, E in rows:
             while position < last:
                 position, state = walk(position, first, last, state, word, bits, self.moves,
@@ -267,17 +272,14 @@ class WordSampler:
 
     def _take(self, chosen: int, state: int, model: Floats) -> int:
         """Take the move of a place among the successors, and return the next state."""
-        edge = int(self.moves.offsets[state]) + chosen
-        if self.moves.lanes > 1:
-            in_numpy.learn(model, edge, self.moves)
-        return int(self.moves.targets[edge])
+        return in_numpy.take(chosen, state, self.moves, model)
 
     def _draw_some(self, symbols: ShortInts, starts: Ints, lengths: Ints, bits: WordBits,
                    out: ShortInts) -> None:
         """Draw the words of ascending lengths that begin at `starts`."""
         chain, longest = self._chain, int(lengths[-1])
         plans = self.plan(int(lengths[0])), self.plan(longest)
-        compiled, width = passes.compiled, chain.reached(longest)
+        compiled, width = self.compiled, chain.reached(longest)
         if compiled is None or self.block(longest, width) < longest or not all(
                 plan.rescale_every for plan in plans):
             for i, (begin, length) in enumerate(zip(starts.tolist(), lengths.tolist(),
@@ -338,8 +340,8 @@ class WordSampler:
         left = self._epsilon_per_symbol - rounding_reserve(length, chain.most_successors,
                                                            moves.lanes)
         ratio = match_ratio((1 + self._is_response) * left, Fraction(0))
-        row_sums = np.add.reduceat(moves.weights.astype(np.float64), moves.offsets[1:-1]).max()
-        growth = log2(max(_ROW_SUMS, float(row_sums)) * ratio)  # bits, in one move
+        row_sums = moves.most_in_a_row(len(chain))
+        growth = log2(max(_ROW_SUMS, row_sums) * ratio)  # bits, in one move
         most, allowed = growth * length, chain.sizes.spread_bits
         if not self._is_zoned and most > allowed and (mixing := chain.mixing_moves) is not None:
             shares = models.switch.tolist() if len(models) > 1 else [1.0]
@@ -347,7 +349,7 @@ class WordSampler:
             most = min((growth - log2(models.keep * p)) * mixing - log2(share)
                        for p, share in zip(least, shares, strict=True) if p > 0)
         rescale_every = max(1, int(_GROWTH_BITS / growth))
-        if self._is_zoned or most > allowed:
+        if self._is_zoned or most > allowed and len(moves.offsets):
             rescale_every = 0
         return Plan(ratio, rescale_every)
 
@@ -391,9 +393,9 @@ class _Rows:
             row, exponents = self._kept[last]
             self._W[last - first] = row
             self._E[min(last - first, len(self._E) - 1)] = exponents
-        if passes.compiled is not None:
-            found: int = passes.compiled.sweep(first, last, self._word, sampler.moves, self._W,
-                                               self._E)
+        if sampler.compiled is not None:
+            found: int = sampler.compiled.sweep(first, last, self._word, sampler.moves, self._W,
+                                                self._E)
             return found
         return in_numpy.sweep(first, last, self._word, sampler.moves, sampler._tables, self._W,
                               self._E)

@@ -9,8 +9,8 @@ from symdp_ros.core.privacy import Privacy
 
 
 def law(chain: Chain, privacy: Privacy, random: RandomBits | None, *, trust: float, policy: str,
-        reports: int, **_: object) -> Law:
+        reports: int, learn: str, **_: object) -> Law:
     """Return the law of the selection 'causal': that of an online mechanism."""
     delay = None if policy == 'adaptive' else 0  # the whole word is there
     return OnlineMechanism(chain, privacy, policy=policy, trust=trust, delay=delay,
-                           reports=reports, random=random).law
+                           reports=reports, learn=learn, random=random).law

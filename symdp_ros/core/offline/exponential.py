@@ -47,7 +47,7 @@ def law(chain: Chain, privacy: Privacy, random: RandomBits | None, *, base: str,
     Where all words over one alphabet are feasible, and h is the same for all, it is the online
     mechanism's (`OfflineMechanism`); with zones there is a law for all chains.
     """
-    if chain.stores_edges or privacy.zones is not None:
+    if chain.stores_edges or privacy.zones is not None or base == 'chain':
         found = Exponential(chain, privacy, trust if base == 'chain' else None, random)
         if privacy.zones is not None or not (chain.is_alphabet and found.is_counting):
             return found
@@ -56,18 +56,18 @@ def law(chain: Chain, privacy: Privacy, random: RandomBits | None, *, base: str,
 
 class Exponential(Law):
     """
-    P[o] ∝ h(o)·R^{matches} on a chain that stores its edges.
+    P[o] ∝ h(o)·R^{matches}.
 
     :param trust: the weight of the chain's P, for the base measure h (`core.models`); None: h = 1.
     :param sizes: of the loops.
-    :raises ConfigurationError: the chain stores no edges.
+    :raises ConfigurationError: the chain stores no edges, and there are zones, or h = 1.
     """
 
     loss_bound = 'range'
 
     def __init__(self, chain: Chain, privacy: Privacy, trust: float | None,
                  random: RandomBits | None = None, *, sizes: LoopSizes = LoopSizes()):
-        if not chain.stores_edges:
+        if not chain.stores_edges and (privacy.zones is not None or trust is None):
             raise ConfigurationError('with zones, a chain made by Chain.complete cannot be used: '
                                      'list its moves', setting='zones')
         self._chain, self._random = chain, random
@@ -77,11 +77,12 @@ class Exponential(Law):
         self._zones: ZoneWords | None = None
         if self._zone_of is not None:
             self._zones = ZoneWords(self._reachable, self._zone_of, initial)
-        counting = counting_model(*chain.csr())
-        models = counting if trust is None else chain.models(trust)
+        models = counting_model(*chain.csr()) if trust is None else chain.models(trust)
         #: whether h is the same for all feasible words
         self.is_counting = len(models) == 1 and self._is_even(models)
-        self._models = counting if self.is_counting else models
+        if self.is_counting and chain.stores_edges:
+            models = counting_model(*chain.csr())
+        self._models = models
         is_response = self._zones is not None and self.is_counting and chain.is_alphabet
         if is_response:
             self.loss_bound = 'symbols'
@@ -163,7 +164,5 @@ class Exponential(Law):
                                      self._in_zones(columns))
 
     def errors(self, columns: Ints, variances: bool) -> tuple[Floats, Floats | None]:
-        found = exponential_errors(self._chain, columns, self.ratio(len(columns)), self._models,
-                                   variances, in_zones=self._in_zones(columns))
-        assert found is not None  # every Z will do
-        return found[:2]
+        return exponential_errors(self._chain, columns, self.ratio(len(columns)), self._models,
+                                  variances, self._in_zones(columns))

@@ -34,13 +34,10 @@ class _TooWide(Exception):
 
 
 def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models | None,
-                       variances: bool, least: float = -inf,
-                       in_zones: tuple[Ints, Ints] | None = None
-                       ) -> tuple[Floats, Floats | None, Floats] | None:
+                       variances: bool, in_zones: tuple[Ints, Ints] | None = None
+                       ) -> tuple[Floats, Floats | None]:
     """
-    Return errors and variances as `core.law.Law.errors`, and ln Z of each word.
-
-    None, early, where no word has a ln Z of at least `least`.
+    Return errors and variances as `core.law.Law.errors`.
 
     :param ratio: R.
     :param models: of h; None: h = 1.
@@ -50,9 +47,7 @@ def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models
     for kind in _Passes, _WidePasses:
         try:
             passes = kind(chain, columns, ratio, models, in_zones)
-            return (None if (passes.log_normalizers < least).all() else
-                    (*forward(columns, passes.moves(), passes.start, variances),
-                     passes.log_normalizers))
+            return forward(columns, passes.moves(), passes.start, variances)
         except _TooWide:
             continue
     raise AssertionError  # logarithms are never too wide
@@ -101,14 +96,11 @@ class _Passes:
         self._kept = dict[int, _Values]()
         shape = len(self._models), len(chain), count
         values: _Values = np.ones(shape), self._no_logarithms(shape)
-        scale = np.zeros(count)
         for t in range(length - 1, -1, -1):
             if t % self._spacing == self._spacing - 1 or t == length - 1:
                 self._kept[t] = values
-            values, log_divisor = self._back(values, t)
-            scale += log_divisor
-        #: ln Z of each word
-        self.log_normalizers = scale + self._at_start(values)
+            values = self._back(values, t)
+        self._check_start(values)
         #: P[m_1 = m] at the initial state: shape (models, states), of each word
         self.start = np.zeros((*shape[:2], count))
         chances = self._models.prior[:, None] * values[0][:, self._initial]
@@ -121,23 +113,19 @@ class _Passes:
             end = min(begin + self._spacing, length)
             after = [self._kept.pop(end - 1)]
             for t in range(end - 1, begin, -1):
-                after.append(self._back(after[-1], t)[0])
+                after.append(self._back(after[-1], t))
             for t in range(begin, end):
                 yield self._move_at(after.pop(), t)
 
     def _prepare(self) -> None:
-        self._transposed = [matrix.T.tocsr() for matrix in self._models.matrices]
+        self._transposed = self._models.transposed
 
     def _no_logarithms(self, shape: tuple[int, int, int]) -> Floats | None:
         return None
 
-    def _at_start(self, values: _Values) -> Floats:
-        """Return ln of what the first position has, V_0 over the models."""
-        start = self._models.prior @ values[0][:, self._initial]
-        if (start < _SMALLEST).any():
+    def _check_start(self, values: _Values) -> None:
+        if (self._models.prior @ values[0][:, self._initial] < _SMALLEST).any():
             raise _TooWide
-        found: Floats = np.log(start)
-        return found
 
     def _weighed(self, values: Floats, t: int) -> Floats:
         """Return b_t times some values, in their place."""
@@ -161,14 +149,14 @@ class _Passes:
         return np.stack([matrix @ values for matrix, values in zip(
             self._models.matrices, there, strict=True)])
 
-    def _back(self, values: _Values, t: int) -> tuple[_Values, Floats]:
-        """Return V before position t over its largest, and ln of that."""
+    def _back(self, values: _Values, t: int) -> _Values:
+        """Return V before position t over its largest."""
         before = self._sums(values[0], t)
         highest: Floats = before.max(axis=(0, 1))
         if (highest < _SMALLEST).any():
             raise _TooWide
         before /= highest
-        return (before, None), np.log(highest)
+        return before, None
 
     def _move_at(self, values: _Values, t: int) -> Move:
         sums = self._sums(values[0], t)
@@ -205,11 +193,8 @@ class _WidePasses(_Passes):
     def _no_logarithms(self, shape: tuple[int, int, int]) -> Floats | None:
         return np.zeros(shape[1:])
 
-    def _at_start(self, values: _Values) -> Floats:
-        assert values[1] is not None
-        found: Floats = (np.log(self._models.prior @ values[0][:, self._initial])
-                         + values[1][self._initial])
-        return found
+    def _check_start(self, values: _Values) -> None:
+        return  # logarithms are never too wide
 
     def _factors(self, values: _Values, t: int) -> tuple[Floats, Floats]:
         """Return b_t·exp(logarithm) of each edge over its row's largest, and ln of that."""
@@ -228,15 +213,14 @@ class _WidePasses(_Passes):
         return np.stack([self._each_row @ (weights * factors * there[self._targets])
                          for weights, there in zip(self._weights, mixed, strict=True)])
 
-    def _back(self, values: _Values, t: int) -> tuple[_Values, Floats]:
+    def _back(self, values: _Values, t: int) -> _Values:
         factors, largest = self._factors(values, t)
         before = self._of_rows(factors, values[0])
         own = before.max(axis=0)
         nothing = own == 0  # no route has the zones to come
         own[nothing] = 1
         logarithms = np.where(nothing, -inf, largest + np.log(own))
-        highest: Floats = logarithms.max(axis=0)
-        return (before / own, logarithms - highest), highest
+        return before / own, logarithms - logarithms.max(axis=0)
 
     def _move_at(self, values: _Values, t: int) -> Move:
         factors, _ = self._factors(values, t)

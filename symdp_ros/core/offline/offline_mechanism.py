@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from importlib import import_module
 from math import inf
 
-import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
@@ -14,8 +13,9 @@ from symdp_ros.core.mechanism import listed_word, Mechanism
 from symdp_ros.core.models import check_base
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (check_reports, check_zones, DEFAULT_BASE, DEFAULT_POLICY,
-                                     DEFAULT_TRUST, SELECTIONS)
+from symdp_ros.core.registry import (check_choice, check_learn, check_reports, check_zones,
+                                     DEFAULT_BASE, DEFAULT_LEARN, DEFAULT_POLICY, DEFAULT_TRUST,
+                                     SELECTIONS)
 from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.errors import ConfigurationError
 
@@ -35,10 +35,6 @@ class OfflineMechanism(Mechanism):
     ε/2. The positions are then independent, and it is the same distribution as the online
     mechanism's, which draws it.
 
-    selection='permute_and_flip': the noisy maximum of −d(w, o), which errs no more than the
-    exponential mechanism with the same B (`core.offline.noisy_maximum`). It counts the words at
-    every distance, O(n²·|E|) time, so long words are refused; O(n) where all words are feasible.
-
     selection='causal': the online mechanism over the word, with its `policy`.
 
     With `privacy.zones` outputs have the zones of the word wherever a route has them
@@ -46,24 +42,20 @@ class OfflineMechanism(Mechanism):
 
     **Privacy.** For all adjacent words and all outputs P[o|w] ≤ e^ε·P[o|w'], as drawn, rounding
     included: the exponential mechanism reserves 5·n·(N + 4M + 12)·2⁻⁵³ of ε for it (N: the largest
-    number of successors; M: 1, or 8 with several models), permute-and-flip
-    5·n·(N+1)·2⁻⁵³·(1 + L) with L = n·(bits of N + min(ε/2k, 28)), over an alphabet
-    5·2⁻⁵¹·(1 + L); causal release and an alphabet's exponential mechanism draw in
-    integers. B is at least
-    2⁻⁴⁰ (8N·2⁻⁶⁰ where drawn in integers). At ε = 0 the output does not depend on the word in
-    any bit. Every feasible output has a positive probability. It does not depend on P being right.
-    The proofs are in those modules.
+    number of successors; M: 1, or 8 with several models); causal release and an alphabet's
+    exponential mechanism draw in integers. B is at least 2⁻⁴⁰ (8N·2⁻⁶⁰ where drawn in integers).
+    At ε = 0 the output does not depend on the word in any bit. Every feasible output has a
+    positive probability. It does not depend on P being right. The proofs are in those modules.
 
     It may be used from several threads at once.
 
     Unknown symbols are None: unlike every state. The time of a release depends on the length and
-    on what is released; with permute-and-flip also on its distance and on how many words lie at
-    each distance: run releases on a schedule.
+    on what is released: run releases on a schedule.
 
     :param chain: the public chain.
     :param privacy: ε and k; for a word of n < k symbols by itself, `Privacy.for_length` promises
         the same with fewer errors.
-    :param selection: 'exponential', 'permute_and_flip' or 'causal'.
+    :param selection: 'exponential' or 'causal'.
     :param base: of 'exponential' alone: 'chain' or 'counting'.
     :param trust: from 0 to 1, the weight of the chain's P, where it names one; the rest goes to
         the models that need no knowledge, so that a robot that leaves its habits is followed; of
@@ -79,13 +71,13 @@ class OfflineMechanism(Mechanism):
 
     def __init__(self, chain: Chain, privacy: Privacy, *, selection: str = 'exponential',
                  base: str = DEFAULT_BASE, trust: float = DEFAULT_TRUST,
-                 policy: str = DEFAULT_POLICY, reports: int = 1, random: RandomBits | None = None):
-        if selection not in SELECTIONS:
-            raise ConfigurationError(f'selection must be one of {", ".join(SELECTIONS)}, '
-                                     f'not {selection!r}', setting='selection')
+                 policy: str = DEFAULT_POLICY, reports: int = 1, learn: str = DEFAULT_LEARN,
+                 random: RandomBits | None = None):
+        check_choice('selection', selection, tuple(SELECTIONS))
         check_base(base, trust)
         super().__init__(chain, privacy)
         check_reports(policy if selection == 'causal' else selection, reports)
+        check_learn(policy if selection == 'causal' else selection, learn)
         if selection == 'causal':
             check_zones(policy, 'policy', privacy.zones)
         else:
@@ -93,11 +85,11 @@ class OfflineMechanism(Mechanism):
         self._selection, self._base, self._trust = selection, base, float(trust)
         module = import_module(f'symdp_ros.core.offline.{selection}')
         self._law: Law = module.law(chain, privacy, random, base=base, trust=self._trust,
-                                    policy=policy, reports=reports)
+                                    policy=policy, reports=reports, learn=learn)
 
     @property
     def selection(self) -> str:
-        """Return 'exponential', 'permute_and_flip' or 'causal'."""
+        """Return 'exponential' or 'causal'."""
         return self._selection
 
     @property
@@ -144,11 +136,8 @@ class OfflineMechanism(Mechanism):
 
         :param word: any symbols of the chain, feasible or not; None: unknown.
         :raises UnknownSymbolError: a symbol is no state; checked before anything is drawn.
-        :raises ConfigurationError: as `check`.
         """
-        word = self._checked(word)
-        self.check(len(word))
-        return self.law.draw(word)
+        return self.law.draw(self._checked(word))
 
     def privatize_many(self, symbols: npt.ArrayLike, offsets: npt.ArrayLike,
                        bits: WordBits | None = None) -> ShortInts:
@@ -160,23 +149,20 @@ class OfflineMechanism(Mechanism):
         :param bits: random bits of each word (`core.word_arrays`); None: new ones.
         :return: int32, shape (total,): positions in `chain.states`; longer with `reports`.
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
-        :raises ConfigurationError: arrays of another kind or shape; as `check`.
+        :raises ConfigurationError: arrays of another kind or shape.
         """
         words, ends = checked(symbols, offsets, len(self._chain))
-        self.check(int(np.diff(ends).max(initial=0)))
         return self.law.draw_many(words, ends, bits)
 
     def log_probability(self, word: Iterable[str | None], output: Iterable[str]) -> float:
         """
         Return ln P[output | word]; −inf where the output is not feasible, or of another length.
 
-        Off by rounding to at most 10⁻⁹, for words that are not refused.
+        Off by rounding to at most 10⁻⁹.
 
         :raises UnknownSymbolError: a symbol of the word is no state.
-        :raises ConfigurationError: as `check`.
         """
         word, output = self._checked(word), listed_word(output)
-        self.check(len(word))
         each = 1 if self.online is None else self.online.stride
         length = each * (len(word) - 1) + 1 if word else 0
         if len(output) != length or not self._chain.is_feasible(output):

@@ -22,7 +22,9 @@ class Moves(NamedTuple):
 
     offsets: the moves from s are offsets[s]…offsets[s+1]−1; int64, shape (states + 2,).
     targets: uint32, shape (moves,). weights: P_m(s'|s), float32, shape (moves, lanes); a lane for
-    each model. keep: 1 − ρ. switch: ρ·q(m); prior: q(m); float64, shape (lanes,).
+    each model. Where all follow all and no moves are stored: offsets and targets are empty, and
+    weights, shape (2, lanes), are those of each other state and of staying. keep: 1 − ρ.
+    switch: ρ·q(m); prior: q(m); float64, shape (lanes,).
     """
 
     offsets: Ints
@@ -37,6 +39,22 @@ class Moves(NamedTuple):
         """Return 1, or `MODEL_LANES`."""
         return len(self.prior)
 
+    def from_state(self, state: int, states: int) -> tuple[Ints | Numbers, Weights]:
+        """Return where the moves from one of so many states lead, and what they weigh."""
+        if len(self.offsets):
+            edges = slice(*self.offsets[state:state + 2].tolist())
+            return self.targets[edges], self.weights[edges]
+        weights = np.repeat(self.weights[:1], states, axis=0)
+        weights[state - 1] = self.weights[1]
+        return np.arange(1, states + 1), weights
+
+    def most_in_a_row(self, states: int) -> float:
+        """Return the largest sum of the weights of one state in one model."""
+        weights = self.weights.astype(np.float64)
+        if len(self.offsets):
+            return float(np.add.reduceat(weights, self.offsets[1:-1]).max())
+        return float(((states - 1) * weights[0] + weights[1]).max())
+
 
 @dataclass(frozen=True)
 class LoopSizes:
@@ -45,7 +63,6 @@ class LoopSizes:
     spread_bits: int = 1_550  # between the weights at one position, of the 2,045 of a float64
     stored_bytes: int = 96_000_000  # of the weights of a word; above, they are computed twice
     side_by_side_bytes: int = 1 << 25  # of words that are swept together; else they go one by one
-    tables_bytes: int = 1 << 26  # of the tables that are kept at once; more are computed again
 
 
 class ReachableChain:
@@ -59,17 +76,20 @@ class ReachableChain:
 
     Arrays: offsets, targets (as `Moves`), reach; O(moves) memory.
 
-    :param chain: one that stores its edges.
+    :param chain: where it stores no edges, all states are numbered in their order.
     :param sizes: of the loops over it.
     :param zone_of: the zone of each state of the chain; None: there are no zones.
     """
 
     def __init__(self, chain: Chain, sizes: LoopSizes = LoopSizes(), zone_of: Ints | None = None):
         self.sizes = sizes
-        offsets, targets = chain.csr()
         states, index = chain.states, chain.state_index
-        order, self.reach = _breadth_first(offsets, targets, index[chain.initial_state])
         self.zone_starts: Ints | None = None
+        if chain.stores_edges:
+            offsets, targets = chain.csr()
+            order, self.reach = _breadth_first(offsets, targets, index[chain.initial_state])
+        else:
+            order, self.reach = np.arange(len(states)), np.array([len(states)])
         if zone_of is not None:
             order = order[np.argsort(zone_of[order], kind='stable')]
             #: the first number of each zone, and one after the last
@@ -78,11 +98,14 @@ class ReachableChain:
         number[order] = np.arange(1, len(order) + 1)
         #: that of s_0
         self.initial = int(number[index[chain.initial_state]])
-        degrees = np.diff(offsets)[order]
-        self.offsets = np.zeros(len(order) + 2, np.int64)
-        np.cumsum(degrees, out=self.offsets[2:])
-        self.targets = number[targets[edges_of(offsets, order)]].astype(np.uint32)
-        self.most_successors = int(degrees.max())
+        self.offsets, self.targets = np.empty(0, np.int64), np.empty(0, np.uint32)
+        self.most_successors = len(states)
+        if chain.stores_edges:
+            degrees = np.diff(offsets)[order]
+            self.offsets = np.zeros(len(order) + 2, np.int64)
+            np.cumsum(degrees, out=self.offsets[2:])
+            self.targets = number[targets[edges_of(offsets, order)]].astype(np.uint32)
+            self.most_successors = int(degrees.max())
         #: position in `chain.states`, plus 1 → number: uint32; that of 0 (unknown) is 0.
         self.numbers = np.concatenate([[0], number]).astype(np.uint32)
         #: number → position: int32; that of 0 is −1.
@@ -103,12 +126,15 @@ class ReachableChain:
 
     def successors(self, state: int) -> Numbers:
         """Return the numbers of the successors: uint32."""
+        if not len(self.offsets):
+            return np.arange(1, len(self) + 1, dtype=np.uint32)
         row: Numbers = self.targets[self.offsets[state]:self.offsets[state + 1]]
         return row
 
     def moves(self, models: Models) -> Moves:
         """Return the moves, with the models of the chain in as many lanes as loops have."""
-        order = edges_of(models.offsets, self.positions[1:].astype(np.int64))
+        order = slice(None) if not len(self.offsets) else edges_of(
+            models.offsets, self.positions[1:].astype(np.int64))
         lanes = 1 if len(models) == 1 else MODEL_LANES
         more = (0, lanes - len(models))
         weights = np.ascontiguousarray(np.pad(models.weights.T[order], ((0, 0), more)))
@@ -125,6 +151,8 @@ class ReachableChain:
         and b moves from the hub to all of T, then C^r(s) is T for r ≥ max(i, a + b). A few hubs
         are tried, and up to 1,000 moves from each.
         """
+        if not len(self.offsets):
+            return 1
         everyone = np.arange(len(self) + 1) > 0
         rows = np.repeat(np.arange(1, len(self) + 1), np.diff(self.offsets[1:]))
 

@@ -357,7 +357,99 @@ static PyObject *improve(PyObject *module, PyObject *arguments)
     return found;
 }
 
+/*
+ * Return what is at a position among the places of targets, 0 where nothing is; −1: an error.
+ *
+ * No object that holds 0 is read: how long that takes differs from other numbers.
+ */
+static Py_ssize_t place_of_target(PyObject *places, PyObject *number)
+{
+    Py_ssize_t position = PyLong_AsSsize_t(number) - 1, place = -1;
+    if (PyDict_Check(places)) {
+        PyObject *found = PyDict_GetItemWithError(places, number);
+        return found ? PyLong_AsSsize_t(found) : PyErr_Occurred() ? -1 : 0;
+    }
+    Py_buffer row;
+    if (PyObject_GetBuffer(places, &row, PyBUF_SIMPLE) < 0)
+        return -1;
+    Py_ssize_t size = PyObject_Length(places);
+    if (0 <= position && position < size) {
+        if (row.len == size)
+            place = ((const uint8_t *)row.buf)[position];
+        else if (row.len == 4 * size)
+            place = ((const uint32_t *)row.buf)[position];
+    }
+    PyBuffer_Release(&row);
+    if (place < 0 && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "follow: a position is out of range");
+    return place;
+}
+
+/* Read what a step from a row reads first, so that it is near. */
+static uintptr_t touch(PyObject *row)
+{
+    if (!PyList_Check(row) || PyList_GET_SIZE(row) == 0)
+        return 0;
+    return *(volatile uintptr_t *)PyList_GET_ITEM(row, 0);
+}
+
+/* `direct.follow_in_python`, with the same instructions whether the target is taken or not. */
+static PyObject *follow(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    (void)module;
+    if (count != 4 || !PyList_Check(args[0]) || !PyDict_Check(args[1]) ||
+        !PyUnicode_Check(args[2])) {
+        PyErr_SetString(PyExc_TypeError, "follow takes (row, index, unknown, symbol)");
+        return NULL;
+    }
+    PyObject *row = args[0], *names[2] = {args[3], args[2]}, *name = names[args[3] == Py_None];
+    if (PyList_GET_SIZE(row) != 4 || !PyList_Check(PyList_GET_ITEM(row, 2)) ||
+        !PyUnicode_Check(name))
+        Py_RETURN_NONE;
+    PyObject *choices = PyList_GET_ITEM(row, 2), *places = PyList_GET_ITEM(row, 3);
+    PyObject *dot = PyUnicode_FromOrdinal('.');
+    PyObject *key = dot ? PyUnicode_Concat(name, dot) : NULL;
+    Py_XDECREF(dot);
+    PyObject *position = key ? PyDict_GetItemWithError(args[1], key) : NULL;
+    Py_ssize_t place = position ? place_of_target(places, position) : -1;
+    Py_XDECREF(key);
+    if (place < 0) {
+        if (PyErr_Occurred())
+            return NULL;
+        Py_RETURN_NONE; /* the symbol is unknown */
+    }
+    PyObject *pair = PyObject_CallNoArgs(PyList_GET_ITEM(row, 1));
+    if (!pair) {
+        if (!PyErr_ExceptionMatches(PyExc_IndexError))
+            return NULL;
+        PyErr_Clear(); /* the buffer is empty */
+        Py_RETURN_NONE;
+    }
+    PyObject *found = NULL;
+    if (PyTuple_Check(pair) && PyTuple_GET_SIZE(pair) == 2) {
+        PyObject *zero = PyLong_FromLong(0); /* there is one 0 */
+        uintptr_t hit = PyTuple_GET_ITEM(pair, 1) != zero;
+        Py_XDECREF(zero);
+        Py_ssize_t number = PyLong_AsSsize_t(PyTuple_GET_ITEM(pair, 0));
+        Py_ssize_t most = PyList_GET_SIZE(choices);
+        if (!PyErr_Occurred() && 0 < number && number < most && place < most) {
+            PyObject *any = PyList_GET_ITEM(choices, number);
+            PyObject *target = PyList_GET_ITEM(choices, place);
+            uintptr_t touched = touch(any) ^ touch(target);
+            uintptr_t takes = -(hit & (uintptr_t)(place != 0));
+            __asm__ volatile("" : "+r"(takes) : "r"(touched)); /* no branch is made of it */
+            found = (PyObject *)(((uintptr_t)any & ~takes) | ((uintptr_t)target & takes));
+            Py_INCREF(found);
+        }
+    }
+    Py_DECREF(pair);
+    if (!found && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "follow: a draw or a target is out of range");
+    return found;
+}
+
 static PyMethodDef functions[] = {
+    {"follow", (PyCFunction)(void (*)(void))follow, METH_FASTCALL, NULL},
     {"draw", draw, METH_VARARGS, NULL},
     {"earn", earn, METH_VARARGS, NULL},
     {"improve", improve, METH_VARARGS, NULL},

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 from symdp_ros.core.annotations import Floats, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.randomness import RandomIntegers
+from symdp_ros.core.online.loops import compiled
 from symdp_ros.core.online.response import Response
 from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
@@ -70,6 +71,32 @@ class DirectWord:
         self._continue(self._chain.states[position])
 
 
+def follow_in_python(row: list[Any], index: dict[str, int], unknown: str, symbol: Any) -> Any:
+    """
+    Return the row that a step leads to; None where something is missing (`make_ready`).
+
+    Its time tells a little of whether the target was taken; in C, it does not.
+
+    :param row: the row of the previous state: its label, the `pop` of a buffer of pairs (`Response
+        .reader`), the rows of its successors, from place 1 on, and the places of the targets of
+        all symbols, 0 where there is none (of a dict: where one is).
+    :param index: of each symbol and '.', its position, from 1.
+    :param unknown: stands for None.
+    """
+    try:
+        _, pop, choices, places = row
+        number, hit = pop()
+        place = index[(symbol, unknown)[symbol is None] + '.']
+        place = places.get(place, 0) if isinstance(places, dict) else places[place - 1]
+        choices[0] = choices[number]
+        return (choices[0], choices[place])[hit]
+    except (IndexError, KeyError, TypeError, ValueError):
+        return None
+
+
+follow = follow_in_python if compiled is None else compiled.follow
+
+
 def _stepper(
         chain: Chain, targets: Targets | None, responses: dict[int, Response], width: int,
         random: RandomBits | None) -> tuple[_Step, Callable[[str], None], Callable[[], str]]:
@@ -80,9 +107,9 @@ def _stepper(
     needs: the draws for its number of successors, the rows of these from place 1 on, and for each
     symbol the place of its target, 0 where there is none.
 
-    A step does the same for every symbol, and whether or not it takes the target: it draws a row
-    uniformly, puts it into place 0, looks up that of the target, and takes one of the two. Both
-    are touched either way: of many rows, one that was not used lately is slow to reach.
+    A step (`follow`) does the same for every symbol, and whether or not it takes the target: it
+    looks up the row of the target, draws one uniformly, and takes one of the two. Both are touched
+    either way: of many rows, one that was not used lately is slow to reach.
 
     Symbols are looked up as new strings. Of one character Python keeps one object, which a dict
     finds sooner than an equal one, and whose hash it has: that would tell '0' from '33'.
@@ -90,12 +117,11 @@ def _stepper(
     # Copies: were a label the caller's own object, its type would show that, and its time too.
     rows: dict[str, list[Any]] = {state: [''.join(list(state))] for state in chain.states}
     all_rows = None if chain.stores_edges else [None, *rows.values()]
+    all_places = None if all_rows is None else feasible_row([*range(len(chain))], len(chain))
     position_of = chain.state_index
-    # Of a symbol and '.': its position, or, where all follow all, the place of the target itself.
-    index = {f'{state}.': position + (all_rows is not None)
-             for state, position in position_of.items()}
+    index = {f'{state}.': 1 + position for state, position in position_of.items()}
     unknown = token_hex(8)  # equal to no label
-    index[f'{unknown}.'] = 0 if all_rows else len(chain)
+    index[f'{unknown}.'] = 1 + len(chain)
     draws: dict[int, RandomIntegers] = {}  # for each number of successors
     made: list[list[Any]] = []
     row: list[Any] = []
@@ -116,7 +142,7 @@ def _stepper(
         """Append to the row of a state what steps from it need."""
         state = row[0]
         choices = all_rows or [None, *[rows[successor] for successor in chain.successors(state)]]
-        places: Row | dict[int, int] | None = None
+        places: Row | dict[int, int] | None = all_places
         if targets is not None:
             if len(made) == targets.kept_rows:
                 for other in made:
@@ -124,60 +150,23 @@ def _stepper(
                 made.clear()
             made.append(row)
             places = targets.row(position_of[state])
-        elif not all_rows:
+        elif places is None:
             successors = [position_of[successor] for successor in chain.successors(state)]
             places = (feasible_row(successors, len(chain)) if len(chain) <= DENSE_STATES
-                      else {position: place for place, position in enumerate(successors, 1)})
+                      else {1 + position: place for place, position in enumerate(successors, 1)})
         count = len(choices) - 1
         if count not in draws:
             response = responses[count]
             draws[count] = RandomIntegers(width, response.limit, random, response.reader())
         row += (draws[count].buffer.pop, choices, places)
 
-    # Three times the same step, as a call from one to another would double the time. The last line
-    # is written in the form whose time depends least on the symbol.
-
-    def step_to_any(symbol: Any) -> Any:
+    def step(symbol: str | None) -> str | None:
         nonlocal row
-        try:
-            _, pop, choices, _ = row
-            number, hit = pop()
-            choices[0] = choices[number]
-            place = index[(symbol, unknown)[symbol is None] + '.']
-            row = (choices[0], choices[place])[hit]
-            return row[0]
-        except (IndexError, KeyError, TypeError, ValueError):
-            pass
-        make_ready(symbol)
-        return step_to_any(symbol)
-
-    def step_to_target(symbol: Any) -> Any:
-        nonlocal row
-        try:
-            _, pop, choices, places = row
-            number, hit = pop()
-            choices[0] = choices[number]
-            place = places[index[(symbol, unknown)[symbol is None] + '.']]
-            row = (choices[0], choices[place])[hit]
-            return row[0]
-        except (IndexError, KeyError, TypeError, ValueError):
-            pass
-        make_ready(symbol)
-        return step_to_target(symbol)
-
-    def step_to_feasible(symbol: Any) -> Any:
-        nonlocal row
-        try:
-            _, pop, choices, places = row
-            number, hit = pop()
-            choices[0] = choices[number]
-            place = places.get(index[(symbol, unknown)[symbol is None] + '.'], 0)
-            row = (choices[0], choices[place])[hit]
-            return row[0]
-        except (IndexError, KeyError, TypeError, ValueError):
-            pass
-        make_ready(symbol)
-        return step_to_feasible(symbol)
+        while (found := follow(row, index, unknown, symbol)) is None:
+            make_ready(symbol)
+        row = found
+        label: str = row[0]
+        return label
 
     def continue_from(previous: str) -> None:
         nonlocal row
@@ -185,6 +174,4 @@ def _stepper(
             raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
         row = rows[previous]
 
-    step = (step_to_any if all_rows else
-            step_to_feasible if targets is None and len(chain) > DENSE_STATES else step_to_target)
     return step, continue_from, lambda: str(row[0])

@@ -18,14 +18,11 @@ class OnlineMechanism(OnlineSteps):
     policy='guided' (the default): the target is s_t itself where it is feasible, and else the
     feasible state from which s_t can be reached in the fewest moves (`core.online.targets`).
     policy='paper': the target is s_t itself, where it is feasible; else there is none (Theorem 7).
-    policy='planned': the target, where s_t is feasible too, is the feasible state that lets the
-    fewest errors be expected in the long run, by the chain's P (`core.online.planned`).
     policy='adaptive': what is drawn is a signal about s_t: a cell of a partition of all states,
     which is fitted to the public belief. o_t is decoded from all signals so far, and from the
     `delay` later ones that are waited for: the feasible route of most expected matches
     (`core.online.adaptive`). `replay`, `advance` and `current_distribution` are then of signals,
-    and the methods that take `previous` do not describe it. Where `Chain.complete` made the chain,
-    there is nothing to infer: signals are those of guided, and the reports.
+    and the methods that take `previous` do not describe it.
 
     **Privacy.** Fix the previous private symbol o (adaptive: all signals so far). For any two
     sensitive symbols, the probability of one output differs by a factor of at most e^{ε/k}
@@ -44,10 +41,10 @@ class OnlineMechanism(OnlineSteps):
 
     :param chain: the public chain.
     :param privacy: ε and k.
-    :param policy: 'guided', 'paper', 'planned' or 'adaptive'.
+    :param policy: 'guided', 'paper' or 'adaptive'.
     :param trust: from 0 to 1, the weight of the chain's P, where it names one; the rest goes to
-        the models that need no knowledge (`core.models`); used by 'planned', 'adaptive'
-        and filters.
+        the models that need no knowledge (`core.models`); used by 'adaptive' and
+        filters.
     :param delay: of 'adaptive' alone: how many symbols after its own each report leaves; None:
         all with `finish`.
     :param reports: ≥ 1, of 'adaptive' alone: how many reports there are for each symbol. One

@@ -14,21 +14,20 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import check_base
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
-from symdp_ros.core.online.adaptive.alphabet import AlphabetWord
+from symdp_ros.core.online.adaptive.alphabet import AlphabetTables
 from symdp_ros.core.online.adaptive.in_zones import ZonedWord
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.direct import DirectWord
 from symdp_ros.core.online.guided import guided_targets
-from symdp_ros.core.online.planned import planned_targets
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.online.targets import Targets
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (check_delay, check_reports, check_zones, DEFAULT_POLICY,
-                                     DEFAULT_TRUST, POLICIES)
+from symdp_ros.core.registry import (check_choice, check_delay, check_learn, check_reports,
+                                     check_zones, DEFAULT_LEARN, DEFAULT_POLICY, DEFAULT_TRUST,
+                                     POLICIES)
 from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError, ConfigurationError
-from symdp_ros.files.cache import Cache
 
 if TYPE_CHECKING:
     from symdp_ros.core.online.online_batch import OnlineBatch
@@ -37,19 +36,6 @@ _Steps = TypeVar('_Steps', bound='OnlineSteps')
 _Symbol = TypeVar('_Symbol', str | None, Signal)
 
 
-def _guided(chain: Chain, *_: Any) -> Targets | None:
-    return guided_targets(chain) if chain.stores_edges else None
-
-
-def _planned(chain: Chain, privacy: Privacy, trust: float,
-             weights: tuple[Floats, Floats]) -> Targets | None:
-    all_follow_all = chain.edge_count == len(chain)**2
-    return None if all_follow_all else planned_targets(chain, privacy, trust, *weights, Cache())
-
-
-#: policy → its table of targets, or None where every target is the symbol itself: where every
-#: symbol is feasible, there is nothing to guide or to plan.
-_TARGETS = {'guided': _guided, 'planned': _planned, 'paper': lambda *_: None}
 _BY_HISTORY = ('policy adaptive draws by all signals so far, not by the last private symbol '
                'alone: replay(signals), then ask {}')
 
@@ -63,7 +49,8 @@ def _tables_of(*given: Any) -> AdaptiveTables:
     with _making:
         found = _tables.get(given)
         if found is None:
-            _tables[given] = found = AdaptiveTables(*given)
+            kind = AdaptiveTables if given[0].stores_edges else AlphabetTables
+            _tables[given] = found = kind(*given)
         return found
 
 
@@ -76,14 +63,13 @@ class OnlineSteps(Mechanism):
 
     def __init__(self, chain: Chain, privacy: Privacy, *, policy: str = DEFAULT_POLICY,
                  trust: float = DEFAULT_TRUST, delay: int | None = 0, reports: int = 1,
-                 random: RandomBits | None = None):
-        if policy not in POLICIES:
-            raise ConfigurationError(f'policy must be one of {", ".join(POLICIES)}, '
-                                     f'not {policy!r}', setting='policy')
+                 learn: str = DEFAULT_LEARN, random: RandomBits | None = None):
+        check_choice('policy', policy, POLICIES)
         super().__init__(chain, privacy)
         check_base('chain', trust)
         check_delay(policy, delay)
         check_reports(policy, reports)
+        check_learn(policy, learn)
         check_zones(policy, 'policy', privacy.zones)
         if privacy.zones is not None and not chain.stores_edges:
             raise ConfigurationError('with zones, a chain made by Chain.complete cannot be used: '
@@ -93,27 +79,25 @@ class OnlineSteps(Mechanism):
                                      'map that limits moves: this one lets all follow all',
                                      setting='reports')
         self._policy, self._trust, self._delay = policy, float(trust), delay
+        self._learn = learn
         self._per_symbol = reports
         self._random = random
         self._batch: OnlineBatch | None = None
         self._width, self._responses = responses(chain.out_degrees().tolist(), privacy)
-        self._tables = _tables_of(chain, privacy, self._trust, reports) if (
-            policy == 'adaptive' and chain.stores_edges) else None
-        self._targets = None if policy == 'adaptive' else _TARGETS[policy](
-            chain, privacy, self._trust, self.weights())
+        self._tables = _tables_of(
+            chain, privacy, self._trust, reports, learn == 'own') if policy == 'adaptive' else None
+        self._targets = guided_targets(chain) if (
+            policy == 'guided' and chain.stores_edges) else None
         self._begin_word()
 
     def _begin_word(self) -> None:
-        self._word: DirectWord | AlphabetWord | AdaptiveWord
+        self._word: DirectWord | AdaptiveWord
         if self._tables is not None:
             kind = AdaptiveWord if self._privacy.zones is None else ZonedWord
             self._word = kind(self._chain, self._tables, self._delay, self._random)
         else:
             self._word = DirectWord(self._chain, self._targets, self._responses, self._width,
                                     self._random)
-            if self._policy == 'adaptive':
-                self._word = AlphabetWord(self._chain, self._delay, self._word,
-                                          self._responses[len(self._chain)])
         self.step = self._word.step  # type: ignore[assignment, method-assign]  # which documents
 
     def another(self: _Steps, *, random: RandomBits | None = None) -> _Steps:
@@ -131,13 +115,18 @@ class OnlineSteps(Mechanism):
 
     @property
     def policy(self) -> str:
-        """Return 'paper', 'guided', 'planned' or 'adaptive'."""
+        """Return 'paper', 'guided' or 'adaptive'."""
         return self._policy
 
     @property
     def trust(self) -> float:
         """Return the weight of P among the models of how the robot moves."""
         return self._trust
+
+    @property
+    def learn(self) -> str:
+        """Return whose moves are learnt from signals: 'own', of each word, or 'none'."""
+        return self._learn
 
     @property
     def delay(self) -> int | None:
@@ -307,7 +296,7 @@ class OnlineSteps(Mechanism):
         and no zone told: there is a symbol for each report.
 
         :return: the report that is due, as of `step`.
-        :raises ConfigurationError: not with the policy adaptive, or on `Chain.complete`.
+        :raises ConfigurationError: not with the policy adaptive.
         """
         return self._word.tick()
 
@@ -377,19 +366,7 @@ class OnlineSteps(Mechanism):
         With zones, a signal is −1 − i where only a zone was told, the i-th of `privacy.zones`. In
         a block it is the number of states + its place in `core.online.counts.SIGNALS`.
 
-        :raises ConfigurationError: no signals are drawn: another policy, or `Chain.complete`.
-        """
-        return self.draw_with_luck(symbols, offsets, bits)[:2]
-
-    def draw_with_luck(self, symbols: ShortInts, offsets: Ints, bits: WordBits | None = None
-                       ) -> tuple[ShortInts, ShortInts, Floats]:
-        """
-        Return reports and signals as `draw_signals`, and how lucky each symbol was.
-
-        That is 1 where its signal is its own cell, less the chance of that, and 0 where it has no
-        cell: of mean 0, whatever was drawn before. As sensitive as the words. Float64, (total,).
-
-        :raises ConfigurationError: as `draw_signals`.
+        :raises ConfigurationError: no signals are drawn: another policy.
         """
         from symdp_ros.core.online.adaptive.many import draw
         if self._tables is None:
@@ -397,10 +374,10 @@ class OnlineSteps(Mechanism):
                                      setting='policy')
         if bits is None:
             bits = WordBits.of_numbers(len(offsets) - 1, self._random)
-        reports, signals, luck = draw(
+        reports, signals = draw(
             self._tables, self._delay, self._chain.state_index[self._chain.initial_state],
             symbols.astype(np.int64), offsets, bits)
-        return reports.astype(np.int32), signals.astype(np.int32), luck
+        return reports.astype(np.int32), signals.astype(np.int32)
 
     def target(self, symbol: str | None, previous: str) -> str | None:
         """

@@ -25,7 +25,7 @@ class DenseTargets:
     """A code for every pair."""
 
     radius: int | None = None
-    kept_rows: int | None = None  # rows exist anyway: a caller may keep all
+    kept_rows: int | None = None  # no limit on cached rows: all are there
 
     def __init__(self, rows: Sequence[Row]):
         """Take, for each o, the codes of all s, and a 0 for the unknown symbol."""

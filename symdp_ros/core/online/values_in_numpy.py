@@ -1,20 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The loops over values of some pairs (o, s), of `core.online.planned`; C has the first two as well.
-
-Where all pairs are, `core.online.dense_values` does the same.
+The loops over values of some pairs (o, s), of `adaptive.expected_matches`; C has them as well.
 
 first, symbols   a pair is numbered by row: those of o are first[o] … first[o+1] − 1, their symbols
                  in `symbols`
 offsets, successors    the edges of the chain (`Chain.csr`)
-U, X       (pairs,)      as in equation (1) of `core.online.planned`
+U, X       (pairs,)      as in equation (1) there
 match      (states,)     X(c, c), whether or not that is a pair
 """
 from collections.abc import Iterator
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, Numbers, ShortInts
+from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.offline.reachable import edges_of
 
 _NUMBERS = 1 << 18  # that are spread out at once
@@ -45,26 +43,13 @@ def improve(first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInt
         pairs = slice(first[states[0]], first[states[-1] + 1])
         rows = np.repeat(states, np.diff(first)[states])
         total, best = np.zeros(len(rows)), np.zeros(len(rows))
-        for _, some, x in _later(states, first, symbols, offsets, successors, X, match):
+        for some, x in _later(states, first, symbols, offsets, successors, X, match):
             total[some] += x
             best[some] = np.maximum(best[some], x)
         value = others[rows] * total + gain[rows] * best
         largest = max(largest, float((value - U[pairs]).max(initial=-np.inf)))
         U[pairs] = value
     return largest
-
-
-def choose(first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInts, tie: float,
-           X: Floats, match: Floats) -> Numbers:
-    """Return the codes of the targets."""
-    codes, best = np.zeros(first[-1], np.uint32), np.zeros(first[-1])
-    for states in _parts(len(match)):
-        begin = first[states[0]]
-        for rank, some, x in _later(states, first, symbols, offsets, successors, X, match):
-            better = x > best[begin + some] + tie
-            best[begin + some[better]] = x[better]
-            codes[begin + some[better]] = rank + 1
-    return codes
 
 
 def _parts(count: int) -> Iterator[Ints]:
@@ -94,12 +79,12 @@ def _spread(states: Ints, first: Ints, symbols: ShortInts, values: Floats,
 
 
 def _later(states: Ints, first: Ints, symbols: ShortInts, offsets: Ints, successors: ShortInts,
-           X: Floats, match: Floats) -> Iterator[tuple[int, Ints, Floats]]:
-    """Yield X(c, s) for the pairs (o, s) of some o that have a c of each rank: their places, X."""
+           X: Floats, match: Floats) -> Iterator[tuple[Ints, Floats]]:
+    """Yield X(c, s) for the pairs (o, s) of some o, for each rank of c: their places, X."""
     counts = np.diff(first)[states]
     begins = np.cumsum(counts) - counts
-    for rank, (some, edges) in enumerate(_ranks(states, offsets)):
+    for some, edges in _ranks(states, offsets):
         room = _spread(successors[edges].astype(np.int64), first, symbols, X, match)
         rows = np.repeat(np.arange(len(some)), counts[some])
         places = edges_of(np.append(begins, begins[-1] + counts[-1]), some)
-        yield rank, places, room[rows, symbols[first[states[0]] + places]]
+        yield places, room[rows, symbols[first[states[0]] + places]]

@@ -129,7 +129,7 @@ class ArchiveSource:
         if self.mechanisms is not None:
             self._privacy = self.settings.privacy_for(longest)
             self._chosen = self.mechanisms.settings_for(longest, self._privacy)
-            mechanism = self.mechanisms.made(self._chosen, longest, self._privacy)
+            mechanism = self.mechanisms.made(self._chosen, self._privacy)
             law = mechanism.law
         at_once = [1] * max(len(survey.subjects), 1) if survey.spans is None \
             else routes_at_once(survey.spans).tolist()

@@ -82,7 +82,6 @@ def privatize_batch(batch: Any, release: ReleaseKey, *, file: str = '', start: i
     :param file: what ids are unique in.
     :param start: the position of each route's first row, 0 or 1.
     :raises LogError: a route is not whole, or is there twice; columns are missing.
-    :raises ConfigurationError: a route is too long for the mechanism.
     """
     settings, key = release.settings, release.of(file)
     assert settings.archive is not None

@@ -135,9 +135,10 @@ class AdaptiveSubscription:
         """Return whether a message is to be passed on, and remember it."""
         if not stamp:  # messages cannot be told apart: the last one, which hears all, passes on
             return rank == self.count - 1
-        if (stamp, number) in self._passed_on or self._is_left_to_a_former_one(rank):
+        key = stamp, number
+        if key in self._passed_on or rank and self._is_left_to_a_former_one(rank):
             return False
-        self._passed_on[stamp, number] = None
+        self._passed_on[key] = None
         if len(self._passed_on) > 2 * MESSAGES:
             self._passed_on.popitem(last=False)
         return True

@@ -79,9 +79,13 @@ def sweep(first: int, last: int, word: PassWord, moves: Moves, tables: Tables, W
             if is_wide:
                 E[row, :len(states)] = 0
         else:
-            table = tables.of(states, ranges[t + 1])
-            terms = W[row + 1].reshape(-1, lanes).take(table.columns, axis=0)
-            terms *= table.weights
+            after = W[row + 1].reshape(-1, lanes)
+            if not len(moves.offsets):
+                terms = _from_all(after, moves)[None]
+            else:
+                table = tables.of(states, ranges[t + 1])
+                terms = after.take(table.columns, axis=0)
+                terms *= table.weights
             if is_wide:
                 exponents = np.where(table.missing, NEVER, E[row + 1].take(table.columns))
                 highest = exponents.max(axis=0)
@@ -99,6 +103,21 @@ def sweep(first: int, last: int, word: PassWord, moves: Moves, tables: Tables, W
         if (symbol := int(word.symbols[t])) in states:
             here[symbol - states.start] *= word.ratio
     return total
+
+
+def _from_all(after: Floats, moves: Moves) -> Floats:
+    """
+    Return V where all can follow all: shape (states, lanes).
+
+    What leaves a state is added up from those before it and those after it: a difference, from the
+    sum of all, would not be precise.
+    """
+    other, stay = moves.weights.astype(np.float64)
+    others = np.zeros_like(after)
+    np.add.accumulate(after[:-1], axis=0, out=others[1:])
+    others[:-1] += np.add.accumulate(after[:0:-1], axis=0)[::-1]
+    found: Floats = other * others + stay * after
+    return found
 
 
 def _mix(values: Floats, moves: Moves, here: Floats) -> None:
@@ -120,11 +139,11 @@ def lengths(state: int, word: PassWord, t: int, moves: Moves, there: Floats,
 
     And the places of their targets in the row `there` of place t, and which can stand there.
     """
-    edges = slice(*moves.offsets[state:state + 2].tolist())
-    places = moves.targets[edges].astype(np.int64) - word.begins[t]
+    targets, weights = moves.from_state(state, int(word.ends[t]) - 1)
+    places = targets.astype(np.int64) - word.begins[t]
     inside = (places >= 0) & (places < word.ends[t] - word.begins[t])
     places[~inside] = 0
-    terms = model * moves.weights[edges] * there.reshape(-1, moves.lanes)[places]
+    terms = model * weights * there.reshape(-1, moves.lanes)[places]
     found: Floats = np.add.accumulate(terms, axis=1)[:, -1]
     found[~inside] = 0.0
     return found, places, inside
@@ -147,10 +166,18 @@ def choose(values: Floats, point: float) -> int:
     return passed if passed == unsure else -1
 
 
-def learn(model: Floats, edge: int, moves: Moves) -> None:
-    """Take a move in: how likely each model is for the next one."""
-    model *= moves.weights[edge]
-    model[:] = moves.keep * (model / np.add.accumulate(model)[-1]) + moves.switch
+def take(chosen: int, state: int, moves: Moves, model: Floats) -> int:
+    """Take a move, and note how likely each model is for the next one; return the next state."""
+    if len(moves.offsets):
+        edge = int(moves.offsets[state]) + chosen
+        after = int(moves.targets[edge])
+    else:
+        after = chosen + 1
+        edge = int(after == state)
+    if moves.lanes > 1:
+        model *= moves.weights[edge]
+        model[:] = moves.keep * (model / np.add.accumulate(model)[-1]) + moves.switch
+    return after
 
 
 def walk(position: int, first: int, last: int, state: int, word: PassWord, bits: Numbers,
@@ -173,9 +200,5 @@ def walk(position: int, first: int, last: int, state: int, word: PassWord, bits:
         chosen = choose(values, point)
         if chosen < 0:
             return t, state
-        edge = int(moves.offsets[state]) + chosen
-        if moves.lanes > 1:
-            learn(model, edge, moves)
-        state = int(moves.targets[edge])
-        out[t] = state
+        out[t] = state = take(chosen, state, moves, model)
     return last, state

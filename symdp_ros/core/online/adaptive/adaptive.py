@@ -16,7 +16,7 @@ the cell from which the fewest moves lead to s. z_t is the cell of s_t by random
 and one to which no moves lead from any cell, each cell is equally likely.
 
 X(c, s) is how many matches, this one and the discounted later ones (γ = 0.9), are expected of who
-reports c where s is true, and can aim from then on (`core.online.planned`, equation (1), where s
+reports c where s is true, and can aim from then on (`expected_matches`, equation (1), where s
 moves by Σ_m q(m)·P_m): of the N that can follow the report o, the one aimed at has the
 probability
 
@@ -67,8 +67,9 @@ fix the signals before one: L and the cells are functions of them and of public 
 are disjoint. For two blocks that differ in j symbols the probability of a signal differs by a
 factor of at most e^{jε/k} (one symbol after the other, `core.online.counts`, Claim), and the j of
 all blocks are at most k together. It holds for any f. Reports are functions of signals:
-post-processing, which costs nothing. So are f, γ and the state (`state`, `restore`). A state that is taken within a block says how many of its symbols have
-passed, and nothing else of them: `restore` goes on as if they had been left out.
+post-processing, which costs nothing. So are f, γ and the state (`state`, `restore`). A state that
+is taken within a block says how many of its symbols have passed, and nothing else of them:
+`restore` goes on as if they had been left out.
 
 Left out are, for the choice of m and the order of founders, states with f below 10⁻⁹ (those
 without X count as equally likely in each cell), and in the last sum of (3) those with γ below
@@ -102,6 +103,7 @@ from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 
 _STATE = struct.Struct('<QI')             # ticks so far, position of the last report
+_LEARNT = struct.Struct('<?QI')  # whether there are counts; the first tick, and its report
 _MOST_TICKS = 2**62                       # that a state can have
 _MOST_BYTES = 2**32                       # of f in the window of a delay, or in one segment
 _MOST_MODELS = 8                          # as if there were so many
@@ -192,8 +194,8 @@ class AdaptiveWord:
         assert block is not None
         place = block.place_of(signal, symbols)
         if not place and (signal != WAITING or symbols == len(block.responses)):
-            raise ChainError(f'{signal!r} cannot be the signal after these: of symbol {symbols} of '
-                             f'a block of {len(block.responses)}, in {block.cells} cells')
+            raise ChainError(f'{signal!r} cannot be the signal after these: of symbol {symbols} '
+                             f'of a block of {len(block.responses)}, in {block.cells} cells')
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
         return self._count_in(place)
 
@@ -290,7 +292,11 @@ class AdaptiveWord:
     def state(self) -> bytes:
         """Return all that the next draws and reports depend on: for `restore`."""
         word = self._word
-        return b''.join((_STATE.pack(word.count, int(word.previous[0])),
+        counts, before = word.learnt()
+        learnt = () if not self.tables.learns else (
+            _LEARNT.pack(counts is not None, word.kept_since, before),
+            b'' if counts is None else counts.astype('<f8').tobytes())
+        return b''.join((_STATE.pack(word.count, int(word.previous[0])), *learnt,
                          word.oldest()[:, :, 0].T.astype('<f8').tobytes(),
                          *[array.astype('<u4').tobytes() for array in self._signals()]))
 
@@ -339,27 +345,46 @@ class AdaptiveWord:
         """
         count, previous = _STATE.unpack_from(state)
         models, n, word = self.tables.moves.models, self.tables.states, self._word
-        begin = np.frombuffer(state, '<f8', n * models, _STATE.size).reshape(n, models)
-        signals = np.frombuffer(state, '<u4', offset=_STATE.size + begin.nbytes).tolist()
-        since, planned_at = word.since_of(count), word.planned_by_rule(count)
+        size, counts, since = _STATE.size, None, word.since_of(count)
+        # Without a delay cells depend on the last report: those since then are made again.
+        again, before = self.tables.learns and self.delay == 0, previous
+        if self.tables.learns:
+            has_learnt, since, before = _LEARNT.unpack_from(state, size)
+            size += _LEARNT.size
+            if has_learnt:
+                counts = np.frombuffer(state, '<f8', len(self.tables.models.targets), size)
+                size, models = size + counts.nbytes, models + 1
+                if not ((counts >= 0) & (counts < _MOST_TICKS)).all():
+                    raise ValueError
+            if not 0 <= since <= count or since % self.tables.row:
+                raise ValueError
+        begin = np.frombuffer(state, '<f8', n * models, size).reshape(n, models)
+        signals = np.frombuffer(state, '<u4', offset=size + begin.nbytes).tolist()
+        planned_at = word.planned_by_rule(count)
         if word.longest > 1:
             ticks, age, *signals = signals
             planned_at = None if age == NO_PLAN else count - age * self._report
             if not since - word.before <= count - ticks <= since:
                 raise ValueError
             since = count - ticks
-        if (len(signals) != self._integers(count, since) or previous >= n
+        if (len(signals) != self._integers(count, since) or max(previous, before) >= n
                 or count >= _MOST_TICKS or count % self._report or since < 0
                 or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6):
             raise ValueError
-        word.stand(np.array(begin.T[:, :, None], order='C'), since, previous)
-        self._go_over(count, signals)
+        word.stand(np.array(begin.T[:, :, None], order='C'), since, before if again else previous,
+                   counts)
+        if word.own is not None:
+            word.own.previous = before
+        self._go_over(count, signals, again)
+        word.posterior = None
+        if again and word.previous[0] != previous:
+            raise ValueError
         word.plan_again(planned_at)
         self._have(word.cells)
         if word.longest > 1 and self.state != state:
             raise ValueError
 
-    def _go_over(self, count: int, signals: list[int]) -> None:
+    def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
         """Take in signals up to some tick."""
         word = self._word
         self._have(word.cells)
@@ -368,12 +393,12 @@ class AdaptiveWord:
             if number and word.block is not None:
                 if number != INSIDE and not word.block.can_draw(number, word.passed + 1):
                     raise ValueError
-                word.count_in(0 if number == INSIDE else number, reports=False)
+                word.count_in(0 if number == INSIDE else number, reports=reports)
                 self._have(word.cells)
                 continue
             if not 0 <= number <= self._size:
                 raise ValueError
-            self._take(number, reports=False)
+            self._take(number, reports=reports)
 
     def exact_distribution(self, symbol: str | None, last: bool = False) -> dict[Any, Fraction]:
         """

@@ -1,78 +1,147 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The adaptive policy where all can follow all: a symbol is its own cell, and its own report."""
-from collections import deque
+"""
+What the policy adaptive knows where all can follow all: `Chain.complete`, which stores no edges.
 
+Each model has two numbers, the chances of each other state and of staying, so a step takes
+O(models·states) time and memory. Every report can follow every other one, so whoever reports the
+true state has one match more than whoever does not, and all else is the same: X(c, s) is, but for
+what is equal everywhere, [c = s]. The m states of largest f found cells, and all others join the
+last of them. With a delay, too, m is chosen by what a report at once would match, a nat being
+worth one match: by what a signal tells alone, robots that wander err more.
+"""
 import numpy as np
-from symdp_ros.core.annotations import Floats
+from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.online.direct import DirectWord
-from symdp_ros.core.online.response import Response
-from symdp_ros.core.zones import Signal
-from symdp_ros.errors import ChainError
+from symdp_ros.core.models import Models
+from symdp_ros.core.neighbours import Room
+from symdp_ros.core.online.adaptive.cells import INFORMATION, largest, LEAST, TIE
+from symdp_ros.core.online.adaptive.moves import total
+from symdp_ros.core.online.adaptive.tables import AdaptiveTables, CELLS, MOST_CELLS, shares_of
+from symdp_ros.core.online.response import responses
+from symdp_ros.core.privacy import Privacy
 
-_BYTES = 4  # of a position
+
+class AlphabetTables(AdaptiveTables):
+    """As `AdaptiveTables`, for a chain that stores no edges."""
+
+    def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int,
+                 learns: bool):
+        n = self.states = len(chain)
+        self.learns = False  # it would take a number for each move
+        self.most = min(n, MOST_CELLS)
+        self.zones = self.zone_of = self.radius = None
+        self.width, self.responses = responses({*range(1, min(n, CELLS) + 1), self.most}, privacy)
+        self.shares = shares_of(self.responses, self.most)
+        self.blocks = {}
+        self.moves = AlphabetMoves(chain.models(trust), n)  # type: ignore[assignment]
+        self.X, self.routes = _Matches(), _Routes(n)  # type: ignore[assignment]
+        #: as if each state had the same row of edges
+        self.hops, self.heads = np.zeros(n + 1, np.int64), np.arange(n, dtype=np.int32)
+        self.successors = np.broadcast_to(self.heads, (n, n))
+        self.report, self.signal, self.row = 1, reports, reports
+        self.place_type = np.uint8 if n < 2**8 else np.uint32
+        self.nbytes = self.heads.nbytes
+
+    def choose(self, f: Floats, inside: Booleans | None, previous: Ints,
+               at_once: bool) -> tuple[Ints, Ints, Numbers]:
+        """Return what `cells.choose` does, of O(states) numbers for each number of cells."""
+        founders, counts = largest(f, self.most)
+        count, words = founders.shape
+        chances = np.take_along_axis(f.T, founders, 0)
+        chances[chances <= LEAST] = 0.0
+        sizes = np.unique([*range(1, min(count, CELLS) + 1), count])
+        own, other = self.shares.own[sizes, None], self.shares.other[sizes, None]
+        values = np.empty((len(sizes), words))
+        rest = np.add.accumulate(chances, axis=0)
+        for row, m, b, a in zip(values, sizes.tolist(), own, other, strict=True):
+            mass = chances[:m].copy()
+            mass[-1] += np.maximum(1.0 - rest[m - 1], 0.0)
+            likely = a + (b - a) * mass
+            row[:] = self.shares.known[m] - (likely * np.log(likely)).sum(axis=0)
+            if at_once:
+                row *= INFORMATION
+            row += np.maximum(b * chances[:m], a * chances[0]).sum(axis=0)
+        chosen = sizes[(values >= values.max(axis=0) - TIE).argmax(axis=0)]
+        codes = np.repeat(chosen[None], self.states, axis=0).astype(np.uint16)
+        place = np.arange(1, count + 1)[:, None]
+        at, word = np.nonzero(place < chosen)
+        codes[founders[at, word], word] = 1 + at
+        return chosen, founders, codes
 
 
-class AlphabetWord:
+class AlphabetMoves:
     """
-    One word; nothing of its past helps to infer a symbol. Methods as of `AdaptiveWord`.
+    As `Moves`.
 
-    :param drawn: draws the symbols, by this response.
+    :param states: how many there are.
     """
 
-    ticks_left = 0
+    nbytes = 0
 
-    def __init__(self, chain: Chain, delay: int | None, drawn: DirectWord, response: Response):
-        self._chain, self._delay, self._draw, self.tick = chain, delay, drawn.step, drawn.tick
-        self._response = response
-        self.reset()
+    def __init__(self, models: Models, states: int):
+        self.models, self.states = len(models), states
+        self.keep, self.prior = models.keep, models.prior
+        self._switch = models.switch[:, None, None]
+        self._other, self._stay = models.weights.astype(np.float64).T[:, :, None, None]
 
-    def reset(self, previous: str | None = None) -> None:
-        previous = self._chain.initial_state if previous is None else previous
-        if previous not in self._chain.state_index:
-            raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
-        self.previous = previous
-        self.posterior: Floats | None = None
-        self._held: deque[str] = deque()
+    def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
+                summed: Floats, room: Room, together: bool = False) -> None:
+        """As `Moves.forward`."""
+        chances = belief if likelihood is None else belief * likelihood
+        factor = 1.0 / total(chances)
+        mixed = joint * (self.keep * (factor if likelihood is None else likelihood * factor))
+        mixed += self._switch * (chances * factor)
+        self._move(mixed, after)
+        np.add.reduce(after, axis=0, out=summed)
 
-    def step(self, symbol: str | None) -> str | None:
-        return self._take(str(self._draw(symbol)))
+    def _move(self, values: Floats, out: Floats) -> None:
+        """Put P_m times the values of each model into `out`, which may be the same."""
+        sums = np.stack([total(rows) for rows in values])[:, None]
+        np.add(self._other * (sums - values), self._stay * values, out=out)
 
-    def advance(self, signal: Signal, symbol: str | None = None) -> str | None:
-        if not isinstance(signal, str) or signal not in self._chain.state_index:
-            raise ChainError(f'{signal!r} is not a state of the chain',
-                             state=signal if isinstance(signal, str) else None)
-        return self._take(signal)
+    def backward(self, after: Floats, factor: Floats | float, room: Room) -> None:
+        """As `Moves.backward`."""
+        later = after[:, :-1]
+        self._move(later, later)
+        drawn = np.add.reduce(self._switch * later, axis=0)
+        later *= self.keep
+        later += drawn
+        later *= factor
 
-    def finish(self) -> list[str]:
-        found = [*self._held]
-        self.reset()
+    def begin(self, state: int) -> Floats:
+        """As `Moves.begin`."""
+        found: Floats = np.repeat(self._other, self.states, axis=1)
+        found[:, state] = self._stay[:, 0]
+        found *= self.prior[:, None, None]
         return found
 
-    def _take(self, signal: str) -> str | None:
-        self._held.append(signal)
-        if self._delay is None or len(self._held) <= self._delay:
-            return None
-        self.previous = self._held.popleft()
-        response = self._response
-        likely = np.full(len(self._chain), response.a / response.total)
-        likely[self._chain.state_index[self.previous]] = response.b / response.total
-        self.posterior = likely / likely.sum()
-        return self.previous
 
-    @property
-    def state(self) -> bytes:
-        index = self._chain.state_index
-        return b''.join(index[symbol].to_bytes(_BYTES, 'little')
-                        for symbol in (self.previous, *self._held))
+class _Matches:
+    """As `Matches`, less what is equal for all reports."""
 
-    def restore(self, state: bytes) -> None:
-        positions = [int.from_bytes(state[i:i + _BYTES], 'little')
-                     for i in range(0, len(state), _BYTES)]
-        if (not positions or len(state) % _BYTES or max(positions) >= len(self._chain)
-                or self._delay is not None and len(positions) > 1 + self._delay):
-            raise ChainError('these bytes are no state of such a mechanism')
-        previous, *held = [self._chain.states[i] for i in positions]
-        self.reset(previous)
-        self._held.extend(held)
+    nbytes, has_zeros = 0, False
+
+    def expected(self, likely: Floats, reached: list[Ints] | None) -> Floats:
+        return +likely
+
+    def expected_next(self, successors: ShortInts, previous: Ints, likely: Floats) -> Floats:
+        return +likely
+
+
+class _Routes:
+    """As `Neighbours` of the moves from one report to the next."""
+
+    nbytes = 0
+
+    def __init__(self, states: int):
+        self._states = states
+
+    def largest(self, values: Floats) -> Floats:
+        found: Floats = np.repeat(values.max(axis=0, keepdims=True), self._states, axis=0)
+        return found
+
+    def first_of_largest(self, values: Floats, margin: float) -> tuple[Floats, Ints]:
+        places = (values >= values.max(axis=0) - margin).argmax(axis=0)[None]
+        found: Floats = np.take_along_axis(values, places, 0)
+        return np.repeat(found, self._states, axis=0), np.repeat(places, self._states, axis=0)

@@ -32,6 +32,7 @@ from symdp_ros.core.annotations import Floats, Ints, Numbers, Weights
 from symdp_ros.core.loops import loops
 from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.cells import Cells
+from symdp_ros.core.online.adaptive.moves import Moves
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.counts import after, CountResponse, vectors
 from symdp_ros.core.zones import Count
@@ -151,11 +152,12 @@ class Block:
         return place if self.can_draw(place, symbols) else 0
 
 
-def choose_block(tables: AdaptiveTables, joint: Floats, belief: Floats, single: Cells,
-                 most: int) -> Block | None:
+def choose_block(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
+                 single: Cells, most: int) -> Block | None:
     """
     Choose between a block and a signal about one symbol.
 
+    :param moves: of all models.
     :param joint: f(m, s) of the next symbol: shape (models, states, 1).
     :param belief: Σ_m of it: shape (states, 1).
     :param single: the cells of a signal about one symbol.
@@ -165,20 +167,20 @@ def choose_block(tables: AdaptiveTables, joint: Floats, belief: Floats, single: 
     told, matches = _worth_of_single(tables, belief[:, 0], single)
     least = matches + _WORTH * told
     if loops is not None:
-        best, founders = _compiled(tables, joint, belief, told, least, most)
+        best, founders = _compiled(tables, moves, joint, belief, told, least, most)
     else:
-        best, founders = _best(tables, joint[:, :, 0], belief[:, 0], told, least, most)
+        best, founders = _best(tables, moves, joint[:, :, 0], belief[:, 0], told, least, most)
     if best < 0:
         return None
     length, more = [*tables.blocks][best]
     return Block(tables.blocks[length, more],
-                 _cells(tables, joint, belief, founders[:more + 1], length))
+                 _cells(tables, moves, joint, belief, founders[:more + 1], length))
 
 
-def _compiled(tables: AdaptiveTables, joint: Floats, belief: Floats, told: float, least: float,
-              most: int) -> tuple[int, Ints]:
+def _compiled(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, told: float,
+              least: float, most: int) -> tuple[int, Ints]:
     """Return what `_best` does, compiled."""
-    moves, laws = tables.moves, tables.laws
+    laws = tables.laws
     successors, chances = moves.by_state
     founders = np.empty(3, np.int64)
     best: int = loops.block(joint, belief, moves.prior, successors, chances, tables.X.rows, *laws,
@@ -187,8 +189,8 @@ def _compiled(tables: AdaptiveTables, joint: Floats, belief: Floats, told: float
     return best, founders
 
 
-def _best(tables: AdaptiveTables, joint: Floats, belief: Floats, told: float, least: float,
-          most: int) -> tuple[int, Ints]:
+def _best(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, told: float,
+          least: float, most: int) -> tuple[int, Ints]:
     """
     Return which block of `tables.blocks` is worth the most, and the founders of its cells.
 
@@ -196,7 +198,7 @@ def _best(tables: AdaptiveTables, joint: Floats, belief: Floats, told: float, le
     """
     best, found = -1, np.empty(0, np.int64)
     states = np.sort(np.argsort(-belief, kind='stable')[:_STATES])
-    f, P = belief[states], _moves(tables, joint, belief, states)
+    f, P = belief[states], _moves(tables, moves, joint, belief, states)
     X = tables.X.of(states)[:, states]
     for i, ((length, more), responses) in enumerate(tables.blocks.items()):
         if length > most or more >= len(states):
@@ -224,10 +226,10 @@ def _joined(X: Weights, founders: Ints) -> Ints:
     return found
 
 
-def _cells(tables: AdaptiveTables, joint: Floats, belief: Floats, founders: Ints,
-           length: int) -> Numbers:
+def _cells(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
+           founders: Ints, length: int) -> Numbers:
     """Return the cell of each state at each symbol of a block."""
-    moves, room, cells = tables.moves, Room(), len(founders)
+    room, cells = Room(), len(founders)
     likely = joint / np.where(belief > 0, belief, 1.0)
     likely[:, belief[:, 0] <= 0] = moves.prior[:, None, None]
     codes = np.empty((length, tables.states), np.uint8)
@@ -242,13 +244,14 @@ def _cells(tables: AdaptiveTables, joint: Floats, belief: Floats, founders: Ints
     return codes
 
 
-def _moves(tables: AdaptiveTables, joint: Floats, belief: Floats, states: Ints) -> Floats:
+def _moves(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
+           states: Ints) -> Floats:
     """Return how some states lead to each other from one symbol to the next."""
     likely = joint[:, states] / np.where(belief > 0, belief, 1.0)[states]
-    likely[:, belief[states] <= 0] = tables.moves.prior[:, None]
+    likely[:, belief[states] <= 0] = moves.prior[:, None]
     place = np.full(tables.states + 1, len(states))
     place[states] = np.arange(len(states))
-    successors, chances = tables.moves.by_state
+    successors, chances = moves.by_state
     P = np.zeros((len(states), len(states) + 1))
     np.add.at(P, (np.arange(len(states))[:, None], place[successors[states]]),
               np.add.reduce(likely[:, :, None] * chances[:, states], axis=0))

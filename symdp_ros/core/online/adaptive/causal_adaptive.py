@@ -127,16 +127,16 @@ class CausalAdaptive(Causal):
         """Return how likely the signals of a word are."""
         return SignalLaw(self.online)
 
-    def simulated(self, symbols: ShortInts, offsets: Ints,
-                  random: RandomBits) -> tuple[ShortInts, Floats]:
+    def simulated(self, symbols: ShortInts, offsets: Ints, random: RandomBits) -> ShortInts:
         drawing, each = self.online.another(random=random), self.online.stride
-        reports, _, luck = drawing.draw_with_luck(symbols, offsets)
+        reports, _ = drawing.draw_signals(symbols, offsets)
         # Those of the symbols alone.
         lengths = np.diff(offsets)
         sizes = np.where(lengths > 0, (lengths - 1) * each + 1, 0)
         begins = np.cumsum(sizes) - sizes
         places = np.repeat(begins - each * offsets[:-1], lengths) + each * np.arange(offsets[-1])
-        return reports[places], luck
+        found: ShortInts = reports[places]
+        return found
 
     def likelihood_ratio(self, length: int) -> None:
         return None

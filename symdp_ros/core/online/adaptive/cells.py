@@ -15,9 +15,9 @@ from symdp_ros.core.loops import loops
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables, CELLS
 
 _NOTHING = 1e-200   # probability that counts as 0 where all else is impossible
-_LEAST = 1e-9       # probability of a state that counts in the choice of the cells
-_INFORMATION = 0.1  # matches that a nat is worth, besides the report that is due at once
-_TIE = 1e-12
+LEAST = 1e-9       # probability of a state that counts in the choice of the cells
+INFORMATION = 0.1  # matches that a nat is worth, besides the report that is due at once
+TIE = 1e-12
 _SORTED = 64        # keys that are sorted as they are
 _TOGETHER = 1 << 15  # numbers that are summed by cell at once, or those of one number of cells
 
@@ -58,7 +58,7 @@ def choose(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool
     found = tables.choose(f, within, previous, at_once)
     if found is not None:
         return _spread_all(tables, Cells(*found))
-    known = np.where(f > _LEAST, f, 0.0)
+    known = np.where(f > LEAST, f, 0.0)
     founders, counts, due = _candidates(tables, f, previous, at_once, within)
     near = _near(tables, founders, counts)
     if at_once:
@@ -74,7 +74,7 @@ def choose(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool
         sizes[-1] = counts
     value = _values(tables, sizes, cells, known, near if at_once else None, due)
     value[(tried[:, None] > counts) & (np.arange(len(tried)) < CELLS)[:, None]] = -1.0
-    chosen = (value >= value.max(axis=0) - _TIE).argmax(axis=0)
+    chosen = (value >= value.max(axis=0) - TIE).argmax(axis=0)
     words = np.arange(len(counts))
     codes = np.ascontiguousarray(cells[chosen, words].T, np.uint16)
     return _spread_all(tables, Cells(sizes[chosen, words], founders, codes))
@@ -90,17 +90,17 @@ def _candidates(tables: AdaptiveTables, f: Floats, previous: Ints, at_once: bool
     words = len(f)
     if not at_once:
         keys = f if within is None else np.where(within, f, -1.0)
-        return *_largest(keys, tables.most), np.zeros(words, np.bool_)
+        return *largest(keys, tables.most), np.zeros(words, np.bool_)
     able, rows = tables.successors[previous], np.arange(words)[:, None]
     there = able >= 0 if within is None else (able >= 0) & within[rows, able]
     keys = np.where(there, f[rows, able], -1.0)
-    places, counts = _largest(keys, tables.most)
+    places, counts = largest(keys, tables.most)
     founders = np.where(places < 0, -1, able[rows[:, 0], places])
     due = counts > 0
     if due.all():
         return founders, counts, due
     assert within is not None
-    others, more = _largest(np.where(within, f, -1.0), tables.most)
+    others, more = largest(np.where(within, f, -1.0), tables.most)
     found = np.full((max(len(founders), len(others)), words), -1)
     found[:len(founders), due] = founders[:, due]
     found[:len(others), ~due] = others[:, ~due]
@@ -108,7 +108,7 @@ def _candidates(tables: AdaptiveTables, f: Floats, previous: Ints, at_once: bool
     return found[:counts.max()], counts, due
 
 
-def _largest(keys: Floats, most: int) -> tuple[Ints, Ints]:
+def largest(keys: Floats, most: int) -> tuple[Ints, Ints]:
     """
     Return the places of the largest keys ≥ 0, the first of equals first; −1 after them.
 
@@ -196,7 +196,7 @@ def _values(tables: AdaptiveTables, sizes: Ints, cells: Numbers, known: Floats,
         best = reach.max(axis=2)
         best[~are[some_tried]] = 0.0
         found[some_tried] = best.sum(axis=2)
-    return np.where(due, _INFORMATION * value + found, value)
+    return np.where(due, INFORMATION * value + found, value)
 
 
 def _by_cell(cells: Numbers, weighed: Floats, width: int) -> Floats:

@@ -147,7 +147,7 @@ class ZonedWord(AdaptiveWord):
         self._zone = zone
         self._prepare(zone)
 
-    def _go_over(self, count: int, signals: list[int]) -> None:
+    def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
         self._word.start_ahead(self._kept.astype(np.bool_)[:, None])
         places = iter(signals)
         for place, told in zip(places, places, strict=True):
@@ -157,7 +157,7 @@ class ZonedWord(AdaptiveWord):
                 self._prepare(told - 1)
             if place > (self._size if told else 0):
                 raise ValueError
-            self._take(place, False, np.array([told - 1]))
+            self._take(place, reports, np.array([told - 1]))
 
     def exact_distribution(self, symbol: str | None, last: bool = False) -> dict[Any, Fraction]:
         if symbol not in self._index:

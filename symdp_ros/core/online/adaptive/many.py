@@ -8,6 +8,7 @@ import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits
 from symdp_ros.core.online.adaptive.blocks import Turn
 from symdp_ros.core.online.adaptive.cells import Cells
+from symdp_ros.core.online.adaptive.own_moves import EVERY
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.words import Words
 from symdp_ros.core.online.counts import after, NUMBERS, SIGNALS, vectors
@@ -29,13 +30,10 @@ class Drawn(NamedTuple):
     :param reports: positions, for a word of n symbols (n − 1)·`reports` + 1, with zones n.
     :param signals: who founded the cells, −1 − zone where only the zone was told; in a block, the
         number of states + that of the signal in `counts.SIGNALS`: (total,).
-    :param luck: of each symbol, 1 where the signal is its own cell, less the chance of that (0
-        where it has none, and in blocks): (total,).
     """
 
     reports: Ints
     signals: Ints
-    luck: Floats
 
 
 class _Draws:
@@ -74,16 +72,16 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
     lengths = np.diff(offsets)
     sizes = np.where(lengths > 0, (lengths - 1) * each + 1, 0)
     begins = np.cumsum(sizes) - sizes
-    found = Drawn(np.empty(sizes.sum(), np.int64), np.empty(len(symbols), np.int64),
-                  np.empty(len(symbols)))
+    found = Drawn(np.empty(sizes.sum(), np.int64), np.empty(len(symbols), np.int64))
     zones = None if tables.zone_of is None else _zones_of(tables.zone_of, initial, symbols,
                                                           offsets)
     order = np.argsort(-lengths, kind='stable')
     order = order[lengths[order] > 0]
     while len(order):
         most = max(1, _NUMBERS // (tables.moves.models * tables.states))
-        if tables.longest(delay) > 1:
-            most = 1  # each has blocks of its own
+        if tables.longest(delay) > 1 or tables.learns and (
+                sizes[order[0]] * tables.report > EVERY):
+            most = 1  # each has blocks, and moves, of its own
         if delay is None:
             most = min(most, max(1, int(_BYTES // (2 * tables.states * sizes[order[0]]))))
         some, order = np.split(order, [min(most, _MOST)])
@@ -168,7 +166,6 @@ class _Group:
             drawn = block.responses[passed].draw(self._draws[0].stream)[self._counted]
             signal, place = Count(vectors(passed + 1, block.cells)[drawn]), drawn + 1
         found.signals[here] = self._tables.states + NUMBERS[signal]
-        found.luck[here] = 0.0
         number = words.count // self._tables.report - words.held
         if words.count_in(place):
             found.reports[begin + number] = words.previous[0]
@@ -179,7 +176,7 @@ class _Group:
         places = np.zeros(words.words, np.int64)
         if words.cells is None:
             assert told is not None  # only with zones is a symbol not drawn for
-            found.signals[here], found.luck[here] = -1 - told, 0.0
+            found.signals[here] = -1 - told
             return places
         sizes, founders, codes = words.cells
         each = np.arange(words.words)
@@ -193,8 +190,6 @@ class _Group:
         drawn = places > 0
         signals = founders[np.maximum(places, 1) - 1, each]
         found.signals[here] = signals if told is None else np.where(drawn, signals, -1 - told)
-        own = ((places == cells) - self._tables.shares.own[sizes]) * (cells > 0)
-        found.luck[here] = np.where(drawn, own, 0.0)
         return places
 
 
@@ -256,6 +251,11 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
         shape (words, symbols).
     :raises ChainError: that cannot have been drawn.
     """
+    if tables.learns and len(signals) > 1:  # each has moves of its own
+        for each in zip(*(likelihoods(tables, delay, initial, word[None]) for word in signals),
+                        strict=True):
+            yield np.concatenate(each, axis=1)
+        return
     words, zone_of = Words(tables, delay, len(signals)), tables.zone_of
     words.begin(initial)
     for number, column in enumerate(signals.T, 1):

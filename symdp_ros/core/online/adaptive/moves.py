@@ -61,6 +61,21 @@ class Moves:
             self._from.append(_neighbours(targets, sources, self.states, None, ~stays))
         self.nbytes = sum(table.nbytes for table in (*self._to, *self._from))
 
+    @property
+    def weights(self) -> Floats:
+        """Return P_m of each edge: float64, shape (models, edges)."""
+        return self._models.weights.astype(np.float64)
+
+    @property
+    def ends(self) -> tuple[Ints, ShortInts]:
+        """Return whence each edge leads, and where to."""
+        offsets = self._models.offsets
+        return np.repeat(np.arange(self.states), np.diff(offsets)), self._models.targets
+
+    def switched(self, joint: Floats) -> Floats:
+        """Return what f becomes by the switch alone."""
+        return self._models.switched(joint)
+
     @cached_property
     def by_state(self) -> tuple[Ints, Floats]:
         """
@@ -74,9 +89,9 @@ class Moves:
         place = np.arange(degrees.max())
         there = place < degrees[:, None]
         edges = np.where(there, offsets[:-1, None] + place, 0)
-        weights = np.where(there, models.weights[:, edges].astype(np.float64), 0.0)
+        chances = np.where(there, models.weights[:, edges].astype(np.float64), 0.0)
         return (np.where(there, models.targets[edges], self.states).astype(np.int64),
-                np.ascontiguousarray(weights))
+                np.ascontiguousarray(chances))
 
     def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
                 summed: Floats, room: Room, together: bool = False) -> None:

@@ -12,11 +12,12 @@ from symdp_ros.core.annotations import (Booleans, Floats, Ints, Numbers, RandomB
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.loops import loops
 from symdp_ros.core.neighbours import Neighbours
-from symdp_ros.core.online import planned, targets
+from symdp_ros.core.online import targets
+from symdp_ros.core.online.adaptive import expected_matches
 from symdp_ros.core.online.adaptive.moves import Moves
 from symdp_ros.core.online.counts import after, CountResponse, response_of
 from symdp_ros.core.online.guided import near_pairs
-from symdp_ros.core.online.response import responses
+from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import SparseTargets
 from symdp_ros.core.privacy import Privacy
 
@@ -39,7 +40,7 @@ class Matches:
     Multiples of 2⁻⁴⁰, as float32. Above `targets.DENSE_STATES` states the pairs within a radius
     alone; X is 0 for the others.
 
-    :param values: of the pairs, in the order of `core.online.planned`.
+    :param values: of the pairs, in the order of `SparseTargets.pairs`, or all: shape (c, s).
     :param match: X(c, c) of each state, whether or not that is a pair.
 
     `rows` has all X(c, s); None: it is for pairs within a radius alone.
@@ -149,6 +150,17 @@ class Shares(NamedTuple):
     known: Floats    # Σ_z P log P of a symbol that has a cell
 
 
+def shares_of(responses: dict[int, Response], most: int) -> Shares:
+    """Return what the signals of some numbers of cells, up to `most`, tell."""
+    shares = Shares(*np.zeros((4, most + 1)))
+    for count, response in responses.items():
+        other, own = response.a / response.total, response.b / response.total
+        shares.other[count], shares.own[count] = other, own
+        shares.uniform[count] = 1 / count
+        shares.known[count] = own * np.log(own) + (count - 1) * other * np.log(other)
+    return shares
+
+
 class BlockLaws(NamedTuple):
     """Of all kinds of blocks, one after another."""
 
@@ -167,12 +179,14 @@ class AdaptiveTables:
     :param privacy: ε and k.
     :param trust: the weight of P among the models.
     :param reports: ≥ 1, how many there are for each signal.
+    :param learns: whether each word learns how its robot moves (`OwnMoves`).
 
     `radius` and `nbytes` are as those of `core.online.targets`; `responses` has the `Response` for
     each number of cells that can be taken, `width` is that of their draws.
     """
 
-    def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int):
+    def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int,
+                 learns: bool):
         n, degrees = len(chain), chain.out_degrees()
         self.states = n
         self.most = min(n, max(CELLS, min(MOST_CELLS, int(degrees.max()))))
@@ -184,12 +198,7 @@ class AdaptiveTables:
             counts = {*range(1, int(np.bincount(self.zone_of).max()) + 1)}
         self.width, self.responses = responses(
             {count for count in counts if count <= self.most}, privacy)
-        self.shares = Shares(*np.zeros((4, self.most + 1)))
-        for count, response in self.responses.items():
-            other, own = response.a / response.total, response.b / response.total
-            self.shares.other[count], self.shares.own[count] = other, own
-            self.shares.uniform[count] = 1 / count
-            self.shares.known[count] = own * np.log(own) + (count - 1) * other * np.log(other)
+        self.shares = shares_of(self.responses, self.most)
         #: (L, m) of each block: its responses, if it is cut short after 1, 2, … L symbols
         self.blocks: dict[tuple[int, int], list[CountResponse]] = {}
         if privacy.zones is None and n <= targets.DENSE_STATES and (
@@ -200,16 +209,19 @@ class AdaptiveTables:
                 there = [each for each in some if each is not None]
                 if len(there) == length:
                     self.blocks[length, more] = there
-        self.moves = Moves(chain.single.models(trust))
+        self.models, self.learns = chain.single.models(trust), learns
+        self.moves = Moves(self.models)
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
-        first, symbols = np.arange(n + 1, dtype=np.int64) * n, np.empty(0, np.int32)
-        if sparse is not None:
-            first, symbols, _ = sparse.pairs()
         self.radius = None if sparse is None else sparse.radius
-        tolerance = _TOLERANCE if sparse is None else _NEAR_TOLERANCE
         mean = chain.models(trust).mean
-        values, match = planned.values(chain, first, symbols, *_aims(chain, privacy, mean), mean,
-                                       DISCOUNT, tolerance)
+        weights = *_aims(chain, privacy, mean), mean, DISCOUNT
+        if sparse is None:
+            values = expected_matches.of_all_pairs(chain, *weights, _TOLERANCE)
+            match = values.diagonal()
+        else:
+            first, symbols, _ = sparse.pairs()
+            values, match = expected_matches.of_some_pairs(chain, first, symbols, *weights,
+                                                           _NEAR_TOLERANCE)
         self.X = Matches(values, match, sparse)
         #: the moves from one report to the next, as `Chain.csr`; where they lead, by state
         self.hops, self.heads = chain.csr()

@@ -18,7 +18,8 @@ from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers
 from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.blocks import Block, choose_block, Turn
 from symdp_ros.core.online.adaptive.cells import Cells, choose
-from symdp_ros.core.online.adaptive.moves import total
+from symdp_ros.core.online.adaptive.moves import Moves, total
+from symdp_ros.core.online.adaptive.own_moves import EVERY, extended, OwnMoves
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 
 NO_PLAN = 2**32 - 1  # in place of how long ago reports were chosen
@@ -81,6 +82,8 @@ class Words:
 
     def __init__(self, tables: AdaptiveTables, delay: int | None, count: int = 1):
         self.tables, self.delay, self.words = tables, delay, count
+        self.moves: Moves = tables.moves  # with those that the word learns
+        self.own: OwnMoves | None = None
         #: in reports
         self.held = 0 if delay is None else delay * tables.signal // tables.report
         #: reports that leave before more is known
@@ -109,8 +112,19 @@ class Words:
             start[tables.heads[tables.hops[position]:tables.hops[position + 1]]] = True
             self.start_ahead(start)
 
-    def stand(self, joint: Floats, count: int, previous: int) -> None:
-        """Stand at a tick, knowing f alone."""
+    def stand(self, joint: Floats, count: int, previous: int,
+              counts: Floats | None = None) -> None:
+        """
+        Stand at a tick, knowing f alone.
+
+        :param counts: what was learnt (`OwnMoves`); None: nothing yet.
+        """
+        self.moves = self.tables.moves
+        self._first: Floats = joint.copy()
+        if self.tables.learns and self.words == 1:
+            self.own = OwnMoves(self.tables.models, count, joint,
+                                previous if self.delay == 0 else 0, counts)
+            self.moves = self.own.moves() or self.moves
         self.count, self.previous = count, np.full(self.words, previous)
         ticks = self.held * self.tables.report + self.before + 1
         self._ring: list[Floats | None] = [None] * ticks
@@ -129,12 +143,19 @@ class Words:
     def start_ahead(self, ahead: Booleans) -> None:
         """Begin with what a route can be in at the tick where the words stand."""
         self.start = ahead
+        if self.own is not None:
+            self.own.ahead = ahead
         self.ahead = [ahead] * (self.held + 1)
 
     def oldest_ahead(self) -> Booleans:
         """Return what a route can be in at the oldest tick whose report has not left."""
         if self.delay is None:
             return self.start
+        if self.own is not None:
+            ahead = self.own.since(self._needed_since).ahead
+            assert ahead is not None
+            within: Booleans = ahead
+            return within
         return self.ahead[self.since // self.tables.report % len(self.ahead)]
 
     @property
@@ -147,7 +168,10 @@ class Words:
     def oldest(self) -> Floats:
         """Return f of the tick from which on all is kept."""
         if self.delay is None:
-            return self.begins[0] if self.begins else self.joint
+            return self._first
+        if self.own is not None:
+            joint: Floats = self.own.since(self._needed_since).joint
+            return joint
         found = self._ring[self.kept_since % len(self._ring)]
         assert found is not None
         return found
@@ -168,6 +192,21 @@ class Words:
 
     @property
     def kept_since(self) -> int:
+        """Return the tick from which on all is kept."""
+        since = self._needed_since
+        if self.own is None or self.delay is None:
+            return since
+        return self.own.since(since).begin
+
+    def learnt(self) -> tuple[Floats | None, int]:
+        """Return what was learnt at that tick, and the last report before it."""
+        if self.own is None or self.delay is None:
+            return None, 0
+        own = self.own.since(self._needed_since)
+        return own.counts, own.previous
+
+    @property
+    def _needed_since(self) -> int:
         """Return the first tick whose report is due yet; in a block, that where it begins."""
         since, told = self.since, None
         if self.longest > 1 and since < self.count:
@@ -179,6 +218,10 @@ class Words:
 
     def kept(self) -> Iterator[Told | Turn]:
         """Yield what was told since then."""
+        if self.own is not None and self.delay is not None:
+            self.own.since(self._needed_since)
+            yield from self.own.all_told()[::self.tables.row // self.tables.report]
+            return
         first = -(-self.kept_since // self.tables.row) * self.tables.row
         for tick in range(first, self.count, self.tables.row):
             told = self._told_at(tick)
@@ -218,8 +261,8 @@ class Words:
             return
         self.cells = choose(self.tables, self._belief, self.previous, self._at_once)
         if self.longest > 1:
-            self.block = choose_block(self.tables, self.joint, self._belief, self.cells,
-                                      self.longest)
+            self.block = choose_block(self.tables, self.moves, self.joint, self._belief,
+                                      self.cells, self.longest)
             if self.block is not None:
                 self.cells, self.passed = None, 0
 
@@ -301,6 +344,8 @@ class Words:
             if self.delay is None:
                 del self.told[self.count // self.tables.row:]
                 del self.begins[-(-self.count // self.length):]
+            if self.own is not None:
+                del self.own.told[-((count - self.count) // self.tables.report):]
             self._ring[self.count % len(self._ring)] = self._begun
             self._belief = self._begun.sum(axis=0)
             while self.count < count:
@@ -313,17 +358,52 @@ class Words:
         if reported:
             self._report(isinstance(told, Turn) and not told.ends)
         likelihood = self._likely[self._row_of(self.count)] if isinstance(told, Told) else None
+        now = told
         for tick in range(self.count, self.count + tables.report):
             here, next_ = (t % len(self._ring) for t in (tick, tick + 1))
             joint = self._ring[here]
             assert joint is not None
-            after, self._belief = self._moved(joint, self._belief, told, likelihood,
+            after, self._belief = self._moved(joint, self._belief, now, likelihood,
                                               self._ring[next_])
             self._ring[next_] = after
-            told = likelihood = None
+            now = likelihood = None
         self.count += tables.report
+        if self.own is not None:
+            self._learn(told)
         self._due()
         return reported
+
+    def _learn(self, told: Told | Turn | None) -> None:
+        """Take note of what was told for the own model, and at public times make it anew."""
+        own, tables = self.own, self.tables
+        assert own is not None
+        own.told.append(told)
+        if self.block is not None or self.count < own.begin + EVERY or self.count % tables.row:
+            return
+        self.own = own.learnt(
+            self.moves, tables.report, self.joint,
+            int(self.previous[0]) if self.delay == 0 else 0,
+            self.ahead[self.count // tables.report % len(self.ahead)] if tables.zones else None,
+            self._made)
+        if self.delay is None:
+            self.own.former = None
+        else:
+            self.own.since(self._needed_since)
+        if own.counts is None:
+            self._ring = [None if f is None else extended(f) for f in self._ring]
+            self.begins = [extended(f) for f in self.begins]
+        self.moves, self.planned_at = self.own.moves() or self.moves, None
+        self._belief = self.joint.sum(axis=0)  # as where a word stands after a restart
+
+    def _made(self, joint: Floats, told: Told | Turn | None
+              ) -> tuple[Floats, Floats | None, Floats]:
+        """Return f as it was when this was told, the likelihood of that, and f one tick later."""
+        likelihood = told.likelihood() if isinstance(told, Told) else None
+        if isinstance(told, Told) and told.again.any():
+            joint = joint.copy()
+            _spread_evenly(joint, told.codes < len(told.chances) - 1, told.again,
+                           self.moves.prior)
+        return joint, likelihood, self._moved(joint, joint.sum(axis=0), told, likelihood, None)[0]
 
     def _moved(self, joint: Floats, belief: Floats, told: Told | Turn | None,
                likelihood: Floats | None, after: Floats | None) -> tuple[Floats, Floats]:
@@ -333,8 +413,8 @@ class Words:
             belief = joint.sum(axis=0)
         if after is None or after.shape != joint.shape:
             after = np.empty_like(joint)
-        self.tables.moves.forward(joint, belief, likelihood, after, belief, self._room,
-                                  self.words == 1)
+        self.moves.forward(joint, belief, likelihood, after, belief, self._room,
+                           self.words == 1)
         return after, belief
 
     def _row_of(self, tick: int) -> int:
@@ -381,7 +461,7 @@ class Words:
         """Where f is 0 on all that is possible, make that equally likely; return where it was."""
         again: Booleans = told & (total(np.where(within, self._belief, 0.0)) <= _NOTHING)
         if again.any():
-            _spread_evenly(self.joint, within, again, self.tables.moves.prior)
+            _spread_evenly(self.joint, within, again, self.moves.prior)
             np.add.reduce(self.joint, axis=0, out=self._belief)
         return again
 
@@ -419,7 +499,7 @@ class Words:
 
     def plan_again(self, planned_at: int | None) -> None:
         """Choose the reports that were chosen at some tick, and have not left."""
-        if planned_at is not None:
+        if planned_at is not None and (self.own is None or planned_at >= self.own.begin):
             since = (self.count - planned_at) // self.tables.report
             if since < self._leaving:
                 self.plan(planned_at, since)
@@ -455,7 +535,7 @@ class Words:
 
     def _smoothed(self, ticks: Iterator[_Tick]) -> Iterator[tuple[int, Floats]]:
         """Yield (tick, γ) of each report, from the last tick back; γ: shape (states, words)."""
-        moves, room = self.tables.moves, self._room
+        moves, room = self.moves, self._room
         factor: Floats | None = None
         after: Floats | None = None
         for tick, joint, told, likelihood in ticks:
@@ -552,7 +632,7 @@ class Words:
 
     def _whole(self, last: int) -> Iterator[_Tick]:
         """Yield what `_kept` does, of all ticks up to the last one, which are made again."""
-        prior = self.tables.moves.prior
+        prior = self.moves.prior
         rows: list[Floats] = []
         for number in range(len(self.begins) - 1, -1, -1):
             begin = number * self.length

@@ -13,8 +13,6 @@ from math import ceil, exp, floor, inf, log, log1p
 
 import numpy as np
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.offline.distances import AlphabetWords, ChainWords
-from symdp_ros.core.offline.reachable import ReachableChain
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 
@@ -163,12 +161,10 @@ def theorem_6(chain: Chain, privacy: Privacy, word: Sequence[str]) -> Bounds:
     word = list(word)
     if not word:
         raise ConfigurationError('theorem 6 needs a word of at least one symbol')
-    words = AlphabetWords(chain) if chain.is_alphabet else ChainWords(ReachableChain(chain))
     if not all(symbol in chain.state_index for symbol in word):
         raise UnknownSymbolError
-    counts = words.counts([words.number[symbol] for symbol in word])
     log_b = -float(privacy.epsilon_per_symbol) / 2
-    log_z = float(np.logaddexp.reduce(counts.log + counts.present * log_b))
+    log_z = _log_normalizer(chain, word, log_b)
     n, degrees = len(word), chain.out_degrees()
 
     def bound(moves: int) -> float:
@@ -179,6 +175,20 @@ def theorem_6(chain: Chain, privacy: Privacy, word: Sequence[str]) -> Bounds:
         return exp(log_sum - log_z) if log_sum - log_z < 700 else inf
 
     return Bounds(bound(int(degrees.min()) - 1), bound(int(degrees.max())))
+
+
+def _log_normalizer(chain: Chain, word: Sequence[str], log_b: float) -> float:
+    """Return ln Σ_o B^{d(w, o)}, backward."""
+    sums = np.zeros(len(chain))  # ln, of what can follow each state
+    for symbol in reversed(word):
+        sums += log_b
+        sums[chain.state_index[symbol]] -= log_b
+        if chain.stores_edges:
+            offsets, targets = chain.csr()
+            sums = np.logaddexp.reduceat(sums[targets], offsets[:-1])
+        else:
+            sums = np.full(len(chain), np.logaddexp.reduce(sums))
+    return float(sums[chain.state_index[chain.initial_state]])
 
 
 def variance_bound(length: int) -> float:
