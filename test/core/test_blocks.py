@@ -162,8 +162,8 @@ def test_many_words_are_decoded_as_single_ones(delay):
     words = [[random.choice([*chain.states[:3], None]) for _ in range(length)]
              for length in (9, 1, 0, 13)]
     symbols, offsets = flat(chain, words)
-    reports, drawn, luck = mechanism.draw_with_luck(symbols, offsets)
-    assert (drawn >= len(chain)).any() and (luck[drawn >= len(chain)] == 0).all()
+    reports, drawn = mechanism.draw_signals(symbols, offsets)
+    assert (drawn >= len(chain)).any()
     names = [*chain.states, *SIGNALS]
     for begin, end in zip(offsets[:-1], offsets[1:], strict=True):
         signals = [names[z] for z in drawn[begin:end]]
@@ -273,6 +273,8 @@ def test_a_symbol_that_is_left_out_leaves_the_block():
         other.restore(state)
         other.tick()
         assert other.state == mechanism.state and mechanism._word._word.count == count + 1
+        word = mechanism._word._word
+        assert word.own is None or len(word.own.all_told()) == word.count - word.kept_since
         assert (other._word._word.joint == mechanism._word._word.joint).all()
 
 

@@ -67,8 +67,9 @@ fix the signals before one: L and the cells are functions of them and of public 
 are disjoint. For two blocks that differ in j symbols the probability of a signal differs by a
 factor of at most e^{jε/k} (one symbol after the other, `core.online.counts`, Claim), and the j of
 all blocks are at most k together. It holds for any f. Reports are functions of signals:
-post-processing, which costs nothing. So are f, γ and the state (`state`, `restore`). A state that is taken within a block says how many of its symbols have
-passed, and nothing else of them: `restore` goes on as if they had been left out.
+post-processing, which costs nothing. So are f, γ and the state (`state`, `restore`). A state that
+is taken within a block says how many of its symbols have passed, and nothing else of them:
+`restore` goes on as if they had been left out.
 
 Left out are, for the choice of m and the order of founders, states with f below 10⁻⁹ (those
 without X count as equally likely in each cell), and in the last sum of (3) those with γ below
@@ -193,8 +194,8 @@ class AdaptiveWord:
         assert block is not None
         place = block.place_of(signal, symbols)
         if not place and (signal != WAITING or symbols == len(block.responses)):
-            raise ChainError(f'{signal!r} cannot be the signal after these: of symbol {symbols} of '
-                             f'a block of {len(block.responses)}, in {block.cells} cells')
+            raise ChainError(f'{signal!r} cannot be the signal after these: of symbol {symbols} '
+                             f'of a block of {len(block.responses)}, in {block.cells} cells')
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
         return self._count_in(place)
 

@@ -344,6 +344,8 @@ class Words:
             if self.delay is None:
                 del self.told[self.count // self.tables.row:]
                 del self.begins[-(-self.count // self.length):]
+            if self.own is not None:
+                del self.own.told[-((count - self.count) // self.tables.report):]
             self._ring[self.count % len(self._ring)] = self._begun
             self._belief = self._begun.sum(axis=0)
             while self.count < count:
