@@ -119,9 +119,10 @@ def _stepper(
     all_rows = None if chain.stores_edges else [None, *rows.values()]
     all_places = None if all_rows is None else feasible_row([*range(len(chain))], len(chain))
     position_of = chain.state_index
-    index = {f'{state}.': 1 + position for state, position in position_of.items()}
+    numbers = [*range(1, len(chain) + 2)]  # one object each, for all rows
     unknown = token_hex(8)  # equal to no label
-    index[f'{unknown}.'] = 1 + len(chain)
+    index = {f'{state}.': number
+             for state, number in zip((*position_of, unknown), numbers, strict=True)}
     draws: dict[int, RandomIntegers] = {}  # for each number of successors
     made: list[list[Any]] = []
     row: list[Any] = []
@@ -153,7 +154,7 @@ def _stepper(
         elif places is None:
             successors = [position_of[successor] for successor in chain.successors(state)]
             places = (feasible_row(successors, len(chain)) if len(chain) <= DENSE_STATES
-                      else {1 + position: place for place, position in enumerate(successors, 1)})
+                      else {numbers[i]: place for place, i in enumerate(successors, 1)})
         count = len(choices) - 1
         if count not in draws:
             response = responses[count]
