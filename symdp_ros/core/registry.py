@@ -72,8 +72,9 @@ def check_gone(setting: str, value: object) -> None:
     """Refuse a policy or selection of earlier versions; errors as of `check_choice`."""
     if isinstance(value, str) and value in GONE:
         raise ConfigurationError(
-            f'{setting} is {value}, which this version no longer has, as others do as well: '
-            f'take {GONE[value]}. What was released with it stays as it is', setting=setting)
+            f'{setting} is {value}, which this version no longer has, since another choice is '
+            f'as good: take {GONE[value]}. What was released with it stays as it is',
+            setting=setting)
 
 
 def check_delay(policy: str, delay: int | None) -> None:

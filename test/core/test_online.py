@@ -313,10 +313,12 @@ def test_a_step_in_c_is_the_step_in_python(kind):
         found = [follow(['a', [(number, hit)].pop, [None, *others], places], index, unknown,
                         symbol) for follow in follows]
         assert found[0] is found[1] is not None
-    for symbol, row in (('f', ['a', [(1, 0)].pop, [None, *others], places]), ('b', ['a']),
-                        (3, ['a', [(1, 0)].pop, [None, *others], places]),
+    draws = [(1, 0)] * 2
+    for symbol, row in (('f', ['a', draws.pop, [None, *others], places]), ('b', ['a']),
+                        (3, ['a', draws.pop, [None, *others], places]),
                         ('b', ['a', [].pop, [None, *others], places])):
         assert [follow(row, index, unknown, symbol) for follow in follows] == [None, None]
+    assert len(draws) == 2, 'a symbol that is refused takes no draw'
     for wrong in ((0, 0), (4, 0), (-1, 1), (1,), 1, ('1', 0)):
         with pytest.raises((TypeError, ValueError)):
             compiled.follow(['a', lambda drawn=wrong: drawn, [None, *others], places], index,

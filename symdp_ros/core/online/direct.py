@@ -85,9 +85,9 @@ def follow_in_python(row: list[Any], index: dict[str, int], unknown: str, symbol
     """
     try:
         _, pop, choices, places = row
-        number, hit = pop()
-        place = index[(symbol, unknown)[symbol is None] + '.']
-        place = places.get(place, 0) if isinstance(places, dict) else places[place - 1]
+        position = index[(symbol, unknown)[symbol is None] + '.']
+        place = places.get(position, 0) if isinstance(places, dict) else places[position - 1]
+        number, hit = pop()  # not before the symbol is known: C draws as many
         choices[0] = choices[number]
         return (choices[0], choices[place])[hit]
     except (IndexError, KeyError, TypeError, ValueError):
@@ -122,7 +122,7 @@ def _stepper(
     numbers = [*range(1, len(chain) + 2)]  # one object each, for all rows
     unknown = token_hex(8)  # equal to no label
     index = {f'{state}.': number
-             for state, number in zip((*position_of, unknown), numbers, strict=True)}
+             for state, number in zip((*chain.states, unknown), numbers, strict=True)}
     draws: dict[int, RandomIntegers] = {}  # for each number of successors
     made: list[list[Any]] = []
     row: list[Any] = []
