@@ -298,17 +298,30 @@ predict_all(const Edges *edges, const double *joint, const double *belief,
         for (Size i = 0; i < states * words; i++) sum[i] += after[m * states * words + i];
 }
 
+/* Do it for a number of words, or of counts in a block, that the compiler knows. */
+#define FOR_KNOWN(words, DO) \
+    switch (words) { \
+        case 1: DO(1); break; \
+        case 2: DO(2); break; \
+        case 3: DO(3); break; \
+        case 4: DO(4); break; \
+        case 5: DO(5); break; \
+        case 6: DO(6); break; \
+        case 10: DO(10); break; \
+        case 15: DO(15); break; \
+        case 21: DO(21); break; \
+        default: DO(words); \
+    }
+
 static WIDE void
 predict_words(const Edges *edges, const double *joint, const double *belief,
               const double *likelihood, double *after, double *sum, double keep, int together,
               const double *switches, Size own, const double *stay, const double *leave,
               Size models, Size states, Size words, double *room) {
-    if (words == 1)
-        predict_all(edges, joint, belief, likelihood, after, sum, keep, together, switches, own,
-                    stay, leave, models, states, 1, room);
-    else
-        predict_all(edges, joint, belief, likelihood, after, sum, keep, together, switches, own,
-                    stay, leave, models, states, words, room);
+#define DO(count) predict_all(edges, joint, belief, likelihood, after, sum, keep, together, \
+                              switches, own, stay, leave, models, states, count, room)
+    FOR_KNOWN(words, DO)
+#undef DO
 }
 
 /* predict(edges, joint, belief, likelihood or None, after, sum, keep, together, switch or None,
@@ -388,11 +401,10 @@ static WIDE void
 back_words(const Edges *edges, double *after, const double *factor, const double *by_word,
            const double *more, Size own, const double *stay, const double *leave, Size models,
            Size states, Size words, double *room) {
-    if (words == 1)
-        back_all(edges, after, factor, by_word, more, own, stay, leave, models, states, 1, room);
-    else
-        back_all(edges, after, factor, by_word, more, own, stay, leave, models, states, words,
-                 room);
+#define DO(count) back_all(edges, after, factor, by_word, more, own, stay, leave, models, states, \
+                           count, room)
+    FOR_KNOWN(words, DO)
+#undef DO
 }
 
 /* backward(edges, after, factor (states, words) or None, (words,) or None, more or None, own,
@@ -425,91 +437,144 @@ failed:
 
 /* ---- Blocks ---- */
 
-/* What is known moves to the counts that follow; weighed, where there are weights of these, and
-   summed. */
-static WIDE void turn_all(const double *joint, const uint8_t *codes, const int64_t *then,
-                          const double *weights, double *out, Size models, Size states,
-                          Size before, Size counts, Size cells, double *row) {
-    for (Size i = 0; i < models * states; i++) {
-        const int64_t *to = then + codes[i % states];
-        double *here = weights ? row : out + i * counts;
-        for (Size c = 0; c < counts; c++) here[c] = 0.0;
-        for (Size c = 0; c < before; c++) here[to[c * cells]] = joint[i * before + c];
-        if (!weights) continue;
-        for (Size c = 0; c < counts; c++) here[c] = here[c] * weights[c];
-        out[i] = pairwise(here, counts);
-    }
+#define MOST_MORE 2     /* cells besides the default one */
+#define MOST_LENGTH 8   /* symbols of a block */
+#define MOST_VECTORS 45 /* of so many in so many cells */
+
+/* Count vectors of so many symbols in 1 + more cells, more being 1 or 2: how many there are, which
+   one has x and y in the first cells, and, of each, which follows by one more in a cell. */
+INLINE Size number_of_vectors(Size length, Size more) {
+    return more == 1 ? length + 1 : (length + 1) * (length + 2) / 2;
+}
+
+static Size place_of(Size length, Size more, Size x, Size y) {
+    return more == 1 ? x : x * (length + 1) - x * (x - 1) / 2 + y;
+}
+
+static void one_more(Size length, Size more, Size cell, uint8_t *found) {
+    for (Size x = 0, i = 0; x <= length; x++)
+        for (Size y = 0; y <= (more == 1 ? 0 : length - x); y++, i++)
+            found[i] = (uint8_t)place_of(length + 1, more, x + (cell == 0),
+                                         y + (more == 2 && cell == 1));
+}
+
+/* What is known moves to the counts that follow; or is weighed by these, where they have weights,
+   and summed. `to`: those that follow each count, by the cell. */
+INLINE void turn_forth(const double *joint, const uint8_t *codes,
+                       uint8_t to[MOST_MORE + 1][MOST_VECTORS], const double *weights,
+                       double *restrict out, Size models, Size states, Size number, Size more) {
+    Size before = number_of_vectors(number, more), counts = number_of_vectors(number + 1, more);
+    for (Size m = 0; m < models; m++)
+        for (Size s = 0; s < states; s++, joint += before) {
+            const uint8_t *then = to[codes[s]];
+            if (weights) {
+                double sum = joint[0] * weights[then[0]];
+                for (Size c = 1; c < before; c++) sum += joint[c] * weights[then[c]];
+                *out++ = sum;
+                continue;
+            }
+            for (Size c = 0; c < counts; c++) out[c] = 0.0;
+            for (Size c = 0; c < before; c++) out[then[c]] = joint[c];
+            out += counts;
+        }
 }
 
 /* Back, from one number where there are weights; the last state is 0. */
-static WIDE void turn_back(const double *later, const uint8_t *codes, const int64_t *then,
-                           const double *weights, double *out, Size models, Size states,
-                           Size before, Size counts, Size cells) {
-    for (Size m = 0; m < models; m++) {
-        for (Size s = 0; s < states; s++) {
-            const int64_t *to = then + codes[s];
-            double *here = out + (m * (states + 1) + s) * before;
-            const double *from = later + (m * (states + 1) + s) * (weights ? 1 : counts);
-            for (Size c = 0; c < before; c++)
-                here[c] = weights ? from[0] * weights[to[c * cells]] : from[to[c * cells]];
+INLINE void turn_back(const double *later, const uint8_t *codes,
+                      uint8_t to[MOST_MORE + 1][MOST_VECTORS], const double *weights,
+                      double *restrict out, Size models, Size states, Size number, Size more) {
+    Size before = number_of_vectors(number, more);
+    Size counts = weights ? 1 : number_of_vectors(number + 1, more);
+    for (Size m = 0; m < models; m++, later += counts) {
+        for (Size s = 0; s < states; s++, later += counts, out += before) {
+            const uint8_t *then = to[codes[s]];
+            if (weights) for (Size c = 0; c < before; c++) out[c] = later[0] * weights[then[c]];
+            else for (Size c = 0; c < before; c++) out[c] = later[then[c]];
         }
-        for (Size c = 0; c < before; c++) out[(m * (states + 1) + states) * before + c] = 0.0;
+        for (Size c = 0; c < before; c++) *out++ = 0.0;
     }
 }
 
-/* turn(forward, from, codes, then, weights or None, out, models, states, before, counts, cells):
-   `Turn.forward` and `Turn.backward`. `then` is of shape (before, cells). */
+static WIDE void turn_known(int forward, const double *from, const uint8_t *codes,
+                            uint8_t to[MOST_MORE + 1][MOST_VECTORS], const double *weights,
+                            double *out, Size models, Size states, Size number, Size more) {
+#define DO(n, m) \
+    if (forward) turn_forth(from, codes, to, weights, out, models, states, n, m); \
+    else turn_back(from, codes, to, weights, out, models, states, n, m)
+#define OF(n) case n: if (more == 1) { DO(n, 1); } else { DO(n, 2); } break
+    switch (number) {
+        OF(0); OF(1); OF(2); OF(3); OF(4); OF(5);
+        default: DO(number, more);
+    }
+#undef OF
+#undef DO
+}
+
+/* turn(forward, from, codes, weights or None, out, models, states, number, more): `Turn.forward`
+   and `Turn.backward` of a block's symbol of some number, from 0. */
 static PyObject *turn(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
-    PyObject *from_, *codes_, *then_, *weights_, *out_, *found = NULL;
-    double *row = NULL;
+    PyObject *from_, *codes_, *weights_, *out_, *found = NULL;
     int forward;
-    Size models, states, before, counts, cells;
-    if (!PyArg_ParseTuple(args, "pOOOOOnnnnn", &forward, &from_, &codes_, &then_, &weights_, &out_,
-                          &models, &states, &before, &counts, &cells)) return NULL;
+    Size models, states, number, more;
+    if (!PyArg_ParseTuple(args, "pOOOOnnnn", &forward, &from_, &codes_, &weights_, &out_, &models,
+                          &states, &number, &more)) return NULL;
+    int fine = number >= 0 && number < MOST_LENGTH && more >= 1 && more <= MOST_MORE;
+    Size before = fine ? number_of_vectors(number, more) : 0;
+    Size counts = fine ? number_of_vectors(number + 1, more) : 0;
     Size after = weights_ == Py_None ? counts : 1, height = forward ? states : states + 1;
     TAKE(double, from, from_, 'd', models * height * (forward ? before : after), 0);
     TAKE(uint8_t, codes, codes_, 'B', states, 0);
-    TAKE(int64_t, then, then_, 'q', before * cells, 0);
     TAKE_IF(double, weights, weights_, 'd', counts, 0);
     TAKE(double, out, out_, 'd', models * height * (forward ? after : before), 1);
-    int fine = 1;
-    for (Size s = 0; s < states; s++) fine &= codes[s] < cells;
-    for (Size i = 0; i < before * cells; i++) fine &= then[i] >= 0 && then[i] < counts;
+    for (Size s = 0; s < states; s++) fine &= codes[s] <= more;
     if (!fine) {
         PyErr_SetString(PyExc_ValueError, "these are no counts of a block");
         goto failed;
     }
-    if (!(row = malloc((counts + 1) * sizeof *row))) {
-        PyErr_NoMemory();
-        goto failed;
-    }
+    uint8_t to[MOST_MORE + 1][MOST_VECTORS];
+    for (Size c = 0; c <= more; c++) one_more(number, more, c, to[c]);
     Py_BEGIN_ALLOW_THREADS
-    if (forward) turn_all(from, codes, then, weights, out, models, states, before, counts, cells,
-                          row);
-    else turn_back(from, codes, then, weights, out, models, states, before, counts, cells);
+    turn_known(forward, from, codes, to, weights, out, models, states, number, more);
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
 failed:
-    free(row);
     let_go(&all);
     return found;
 }
 
-#define SOME 64         /* as `blocks._STATES`: that count in the choice of a block */
-#define MOST_MORE 2     /* cells besides the default one */
-#define MOST_LENGTH 8   /* symbols of a block */
-#define MOST_VECTORS 45 /* of so many in so many cells */
+#define SOME 64         /* as `blocks._STATES`: the most that count in the choice of a block */
+#define FEW 16          /* as `blocks._FEW`: the fewest */
+#define REST 1e-3       /* as `blocks._REST` */
 #define LIKELY 8        /* as `blocks._LIKELY` */
 #define WORTH 0.3       /* as `blocks._WORTH` */
+#define LESS 0.05       /* as `blocks._LESS` */
 #define DIGITS 1e12     /* what is equal to so many digits is equal */
+
+/* How a robot moves, by the mean of the models at each state. */
+typedef struct {
+    const double *joint, *belief, *prior, *chances;
+    const int64_t *successors;
+    Size models, states, most;
+} Means;
+
+/* The chances of what can follow a state. */
+INLINE void mean_of(const Means *means, Size s, double *restrict found) {
+    for (Size j = 0; j < means->most; j++) found[j] = 0.0;
+    for (Size m = 0; m < means->models; m++) {
+        const double *chances = means->chances + (m * means->states + s) * means->most;
+        double likely = means->belief[s] > 0
+            ? means->joint[m * means->states + s] / means->belief[s] : means->prior[m];
+        for (Size j = 0; j < means->most; j++) found[j] += likely * chances[j];
+    }
+}
 
 /* What is known of a robot from some states on: how likely, and how they lead to each other. */
 typedef struct {
     Size count;
     int64_t states[SOME];
-    double f[SOME], P[SOME * SOME];
+    double f[SOME];
     int64_t begins[SOME + 1];  /* of the states that each leads to */
     uint8_t heads[SOME * SOME];
     double weights[SOME * SOME];
@@ -517,20 +582,24 @@ typedef struct {
 
 /* Find the most probable states; the first of equals. */
 static void some_states(Local *local, const double *belief, Size states) {
-    Size count = 0;
+    Size count = 0, some = 0;
+    double all = 0.0, found = 0.0;
     for (Size s = 0; s < states; s++) {
+        all += belief[s];
         if (count == SOME && !(belief[s] > belief[local->states[count - 1]])) continue;
         Size at = count < SOME ? count++ : SOME - 1;
         for (; at && belief[s] > belief[local->states[at - 1]]; at--)
             local->states[at] = local->states[at - 1];
         local->states[at] = s;
     }
-    for (Size i = 1; i < count; i++)  /* ascending */
+    while (some < count && (some < FEW || !(found >= all * (1 - REST))))
+        found += belief[local->states[some++]];
+    for (Size i = 1; i < some; i++)  /* ascending */
         for (Size at = i; at && local->states[at - 1] > local->states[at]; at--) {
             int64_t state = local->states[at];
             local->states[at] = local->states[at - 1], local->states[at - 1] = state;
         }
-    local->count = count;
+    local->count = some;
 }
 
 static void multiply(const double *a, const double *b, double *out, Size count) {
@@ -543,64 +612,87 @@ static void multiply(const double *a, const double *b, double *out, Size count) 
     }
 }
 
-/* Find how they lead to each other in so many ticks. `place` has room for all states. */
-static void some_moves(Local *local, const double *joint, const double *belief,
-                       const double *prior, const int64_t *successors, const double *chances,
-                       Size models, Size states, Size most, Size ticks, int64_t *place,
+/* Find how they lead to each other in so many ticks. `place` has room for all states, `room` for
+   3·SOME² and a row. */
+static void some_moves(Local *local, const Means *means, Size ticks, int64_t *place,
                        double *room) {
-    Size count = local->count;
-    for (Size s = 0; s < states; s++) place[s] = -1;
+    Size count = local->count, each = count * count, edges = 0;
+    double *P = room, *power = P + each, *next = power + each, *row = next + each;
+    int begun = 0;
+    for (Size s = 0; s < means->states; s++) place[s] = -1;
     for (Size i = 0; i < count; i++) place[local->states[i]] = i;
-    memset(local->P, 0, sizeof local->P);
+    memset(power, 0, each * sizeof *power);
     for (Size i = 0; i < count; i++) {
         Size s = local->states[i];
-        local->f[i] = belief[s];
-        for (Size j = 0; j < most; j++) {
-            int64_t there = successors[s * most + j];
-            if (there >= states || place[there] < 0) continue;
-            double chance = 0.0;
-            for (Size m = 0; m < models; m++) {
-                double likely = belief[s] > 0 ? joint[m * states + s] / belief[s] : prior[m];
-                chance += likely * chances[(m * states + s) * most + j];
-            }
-            local->P[i * count + place[there]] += chance;
+        local->f[i] = means->belief[s];
+        mean_of(means, s, row);
+        for (Size j = 0; j < means->most; j++) {
+            int64_t there = means->successors[s * means->most + j];
+            if (there < means->states && place[there] >= 0)
+                power[i * count + place[there]] += row[j];
         }
     }
-    if (ticks > 1) {
-        double *once = room, *next = room + SOME * SOME;
-        memcpy(once, local->P, sizeof local->P);
-        for (Size tick = 1; tick < ticks; tick++) {
-            multiply(local->P, once, next, count);
-            memcpy(local->P, next, sizeof local->P);
+    for (Size left = ticks; left; left >>= 1) {  /* P = power^ticks */
+        if (left & 1) {
+            if (begun) multiply(P, power, next, count), memcpy(P, next, each * sizeof *P);
+            else memcpy(P, power, each * sizeof *P);
+            begun = 1;
         }
+        if (left > 1) multiply(power, power, next, count), memcpy(power, next, each * sizeof *P);
     }
-    Size edges = 0;
     for (Size i = 0; i < count; i++) {
         local->begins[i] = edges;
         for (Size j = 0; j < count; j++)
-            if (local->P[i * count + j] > 0) {
+            if (P[i * count + j] > 0) {
                 local->heads[edges] = (uint8_t)j;
-                local->weights[edges++] = local->P[i * count + j];
+                local->weights[edges++] = P[i * count + j];
             }
     }
     local->begins[count] = edges;
 }
 
 /* Values (states, columns) one symbol later, or before. */
-static void lead(const Local *local, const double *values, double *out, Size columns, int back) {
+INLINE void
+lead(const Local *local, const double *values, double *restrict out, Size columns, int back) {
     for (Size i = 0; i < local->count * columns; i++) out[i] = 0.0;
     for (Size i = 0; i < local->count; i++)
         for (int64_t e = local->begins[i]; e < local->begins[i + 1]; e++) {
             Size from = back ? local->heads[e] : i, to = back ? i : local->heads[e];
+            double weight = local->weights[e];
             for (Size c = 0; c < columns; c++)
-                out[to * columns + c] += local->weights[e] * values[from * columns + c];
+                out[to * columns + c] += weight * values[from * columns + c];
         }
 }
 
-/* The cells of a block of some length at each of its symbols. `founders` are places in `local`. */
-static void some_cells(const Local *local, const float *X, Size states, Size length, Size more,
+/* Which of the places in `local` founds a cell, of some that have not yet. */
+INLINE Size likeliest(const double *f, Size count, const Size *taken, Size some) {
+    Size best = -1;
+    for (Size s = 0; s < count; s++) {
+        int is_taken = 0;
+        for (Size j = 0; j < some; j++) is_taken |= taken[j] == s;
+        if (!is_taken && (best < 0 || rint(f[s] * DIGITS) > rint(f[best] * DIGITS))) best = s;
+    }
+    return best;
+}
+
+/* The cell of a state at the last symbol of a block. `founders` are states. */
+INLINE uint8_t joined(const float *X, Size states, const int64_t *founders, Size cells, Size s) {
+    Size best = 1;
+    for (Size i = 2; i < cells; i++)
+        if (X[founders[i] * states + s] > X[founders[best] * states + s]) best = i;
+    return s == founders[0] ? 0 : (uint8_t)best;
+}
+
+INLINE uint8_t largest_of(const double *E, Size cells) {
+    Size best = 0;
+    for (Size c = 1; c < cells; c++) if (rint(E[c] * DIGITS) > rint(E[best] * DIGITS)) best = c;
+    return (uint8_t)best;
+}
+
+/* The cells of a block of some length at each of its symbols, of the states of `local`. */
+INLINE void some_cells(const Local *local, const float *X, Size states, Size length, Size more,
                        int64_t *founders, uint8_t *codes, double *one, double *other) {
-    Size count = local->count, cells = more + 1;
+    Size count = local->count, cells = more + 1, taken[MOST_MORE + 1];
     memcpy(one, local->f, count * sizeof *one);
     for (Size i = 1; i < length; i++) {
         lead(local, one, other, 1, 0);
@@ -608,86 +700,92 @@ static void some_cells(const Local *local, const float *X, Size states, Size len
         one = other, other = swap;
     }
     for (Size i = 0; i < cells; i++) {
-        Size best = -1;
-        for (Size s = 0; s < count; s++) {
-            int taken = 0;
-            for (Size j = 0; j < i; j++) taken |= founders[j] == s;
-            if (!taken && (best < 0 || rint(one[s] * DIGITS) > rint(one[best] * DIGITS))) best = s;
-        }
-        founders[i] = best;
+        taken[i] = likeliest(one, count, taken, i);
+        founders[i] = local->states[taken[i]];
     }
     uint8_t *last = codes + (length - 1) * count;
     for (Size s = 0; s < count; s++) {
-        Size best = 1;
-        for (Size i = 2; i < cells; i++)
-            if (X[local->states[founders[i]] * states + local->states[s]]
-                > X[local->states[founders[best]] * states + local->states[s]]) best = i;
-        last[s] = s == founders[0] ? 0 : (uint8_t)best;
+        last[s] = joined(X, states, founders, cells, local->states[s]);
         for (Size c = 0; c < cells; c++) one[s * cells + c] = c == last[s];
     }
     for (Size number = length - 2; number >= 0; number--) {
         lead(local, one, other, cells, 1);
         double *swap = one;
         one = other, other = swap;
-        for (Size s = 0; s < count; s++) {
-            Size best = 0;
-            for (Size c = 1; c < cells; c++)
-                if (rint(one[s * cells + c] * DIGITS) > rint(one[s * cells + best] * DIGITS))
-                    best = c;
-            codes[number * count + s] = (uint8_t)best;
-        }
+        for (Size s = 0; s < count; s++)
+            codes[number * count + s] = largest_of(one + s * cells, cells);
     }
 }
 
-static Size number_of_vectors(Size length, Size more) {
-    Size found = 1;
-    for (Size i = 1; i <= more; i++) found = found * (length + i) / i;
-    return found;
+/* The same of all states. `E` and `next` have room for (states, cells). */
+static void all_cells(const Means *means, const float *X, Size length, Size more, Size ticks,
+                      const int64_t *founders, uint8_t *codes, double *moves, double *E,
+                      double *next) {
+    Size states = means->states, most = means->most, cells = more + 1;
+    uint8_t *last = codes + (length - 1) * states;
+    for (Size s = 0; s < states; s++) {
+        mean_of(means, s, moves + s * most);
+        last[s] = joined(X, states, founders, cells, s);
+        for (Size c = 0; c < cells; c++) E[s * cells + c] = c == last[s];
+    }
+    for (Size number = length - 2; number >= 0; number--) {
+        for (Size tick = 0; tick < ticks; tick++) {
+            for (Size s = 0; s < states; s++) {
+                double sums[MOST_MORE + 1] = {0};
+                for (Size j = 0; j < most; j++) {
+                    int64_t there = means->successors[s * most + j];
+                    if (there >= states) break;
+                    for (Size c = 0; c < cells; c++)
+                        sums[c] += moves[s * most + j] * E[there * cells + c];
+                }
+                memcpy(next + s * cells, sums, cells * sizeof *sums);
+            }
+            double *swap = E;
+            E = next, next = swap;
+        }
+        for (Size s = 0; s < states; s++)
+            codes[number * states + s] = largest_of(E + s * cells, cells);
+    }
 }
 
-/* The vectors of a number of symbols: how many are in the first cells; m is 1 or 2. */
-static void some_vectors(Size length, Size more, uint8_t *first, uint8_t *second) {
-    for (Size x = 0, i = 0; x <= length; x++)
-        for (Size y = 0; y <= (more == 1 ? 0 : length - x); y++, i++)
-            first[i] = (uint8_t)x, second[i] = (uint8_t)y;
-}
-
-/* Which of these vectors has so many symbols in the first cells. */
-static Size place_of(Size length, Size more, Size x, Size y) {
-    return more == 1 ? x : x * (length + 1) - x * (x - 1) / 2 + y;
+/* The vector that two together make, of some symbols and of all the others. */
+static void together(Size some, Size length, Size more, uint8_t *found) {
+    for (Size x = 0; x <= length - some; x++)
+        for (Size y = 0; y <= (more == 1 ? 0 : length - some - x); y++)
+            for (Size v = 0; v <= some; v++)
+                for (Size w = 0; w <= (more == 1 ? 0 : some - v); w++)
+                    *found++ = (uint8_t)place_of(length, more, x + v, y + w);
 }
 
 typedef struct { double told, matches; } Worth;
 
-/* What a block tells, H(z) − H(z|c), and the matches of its best marginals given z. `then`:
-   `counts.after` of each number of symbols; `law`: the chances (drawn, counted), and Σ_z P log P
-   by what was counted; `known`: room for SOME·counts at each symbol and after them, `room` twice
-   as much. */
-static Worth worth_of(const Local *local, const uint8_t *codes, Size length, Size more,
-                      const int64_t *then, const double *law, double *known, Size each,
-                      double *room) {
-    Size count = local->count, cells = more + 1, widest = number_of_vectors(length, more);
+/* What a block tells, H(z) − H(z|c), and the matches of its best marginals given z. `law`: the
+   chances (drawn, counted), and Σ_z P log P by what was counted; `known`: room for SOME·counts at
+   each symbol, `room` twice as much. */
+INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Size more,
+                      const double *law, double *known, Size each, double *room) {
+    Size count = local->count, widest = number_of_vectors(length, more);
     double *one = room, *other = room + each;
-    const int64_t *thens[MOST_LENGTH];
+    uint8_t to[MOST_LENGTH][MOST_MORE + 1][MOST_VECTORS];
+    for (Size number = 0; number < length; number++)
+        for (Size c = 0; c <= more; c++) one_more(number, more, c, to[number][c]);
     memcpy(known, local->f, count * sizeof *known);
     for (Size number = 0, before = 1; number < length; number++) {
         Size after = number_of_vectors(number + 1, more);
         double *here = known + number * each;
         if (number) lead(local, one, here, before, 0);
         for (Size i = 0; i < count * after; i++) one[i] = 0.0;
-        for (Size s = 0; s < count; s++)
-            for (Size c = 0; c < before; c++)
-                one[s * after + then[c * cells + codes[number * count + s]]] = here[s * before + c];
-        thens[number] = then;
-        then += before * cells, before = after;
+        for (Size s = 0; s < count; s++) {
+            const uint8_t *then = to[number][codes[number * count + s]];
+            for (Size c = 0; c < before; c++) one[s * after + then[c]] = here[s * before + c];
+        }
+        before = after;
     }
-    double all = 0.0, counted[MOST_VECTORS], drawn[MOST_VECTORS];
+    double all = 0.0, counted[MOST_VECTORS] = {0};
     Worth found = {0.0, 0.0};
-    for (Size c = 0; c < widest; c++) {
-        counted[c] = 0.0;
-        for (Size s = 0; s < count; s++) counted[c] += one[s * widest + c];
-        all += counted[c];
-    }
+    for (Size s = 0; s < count; s++)
+        for (Size c = 0; c < widest; c++) counted[c] += one[s * widest + c];
+    for (Size c = 0; c < widest; c++) all += counted[c];
     for (Size z = 0; z < widest; z++) {
         double sum = 0.0;
         for (Size c = 0; c < widest; c++) sum += law[z * widest + c] * (counted[c] / all);
@@ -696,17 +794,18 @@ static Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
     for (Size c = 0; c < widest; c++)
         found.told += law[widest * widest + c] * (counted[c] / all);
     /* Back: one is the chance of the counts from a symbol on, by its state. */
-    uint8_t x_then[MOST_VECTORS], y_then[MOST_VECTORS], x_now[MOST_VECTORS], y_now[MOST_VECTORS];
+    uint8_t pairs[MOST_VECTORS * MOST_VECTORS];
+    double by_state[MOST_VECTORS][LIKELY], first[MOST_VECTORS][LIKELY];
     for (Size number = length - 1; number >= 0; number--) {
         Size later = number_of_vectors(length - number - 1, more);
         Size from = number_of_vectors(length - number, more);
         if (number < length - 1) lead(local, one, other, later, 1);
         else for (Size s = 0; s < count; s++) other[s] = 1.0;
-        const int64_t *to = thens[length - number - 1];
         for (Size i = 0; i < count * from; i++) one[i] = 0.0;
-        for (Size s = 0; s < count; s++)
-            for (Size c = 0; c < later; c++)
-                one[s * from + to[c * cells + codes[number * count + s]]] = other[s * later + c];
+        for (Size s = 0; s < count; s++) {
+            const uint8_t *then = to[length - number - 1][codes[number * count + s]];
+            for (Size c = 0; c < later; c++) one[s * from + then[c]] = other[s * later + c];
+        }
         const double *here = known + number * each;
         Size before = number_of_vectors(number, more), some = 0;
         int64_t likely[LIKELY];
@@ -721,108 +820,153 @@ static Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
                 chances[at] = chances[at - 1], likely[at] = likely[at - 1];
             chances[at] = chance, likely[at] = s;
         }
-        some_vectors(number, more, x_then, y_then);
-        some_vectors(length - number, more, x_now, y_now);
-        for (Size z = 0; z < widest; z++) drawn[z] = 0.0;
-        for (Size i = 0; i < some; i++) {
-            Size s = likely[i];
-            for (Size c = 0; c < widest; c++) counted[c] = 0.0;
-            for (Size b = 0; b < from; b++) {
-                double chance = one[s * from + b];
-                if (chance > 0) for (Size c = 0; c < before; c++)
-                    counted[place_of(length, more, x_then[c] + x_now[b], y_then[c] + y_now[b])] +=
-                        here[s * before + c] * chance;
-            }
-            for (Size z = 0; z < widest; z++) {
-                double sum = 0.0;
-                for (Size c = 0; c < widest; c++) sum += law[z * widest + c] * counted[c];
-                if (sum > drawn[z]) drawn[z] = sum;
+        for (Size i = 0; i < LIKELY; i++)
+            for (Size c = 0; c < before; c++)
+                first[c][i] = i < some ? here[likely[i] * before + c] : 0.0;
+        together(number, length, more, pairs);
+        memset(by_state, 0, widest * sizeof *by_state);
+        for (Size b = 0; b < from; b++) {
+            double chance[LIKELY];
+            for (Size i = 0; i < LIKELY; i++)
+                chance[i] = i < some ? one[likely[i] * from + b] : 0.0;
+            for (Size c = 0; c < before; c++) {
+                double *sum = by_state[pairs[b * before + c]];
+                for (Size i = 0; i < LIKELY; i++) sum[i] += first[c][i] * chance[i];
             }
         }
-        for (Size z = 0; z < widest; z++) found.matches += drawn[z];
+        for (Size z = 0; z < widest; z++) {
+            double sums[LIKELY] = {0}, best = 0.0;
+            for (Size c = 0; c < widest; c++) {
+                double chance = law[z * widest + c];
+                for (Size i = 0; i < LIKELY; i++) sums[i] += chance * by_state[c][i];
+            }
+            for (Size i = 0; i < LIKELY; i++) best = sums[i] > best ? sums[i] : best;
+            found.matches += best;
+        }
     }
     return found;
 }
 
-/* block(joint, belief, prior, successors, chances, X, sizes, places, laws, thens, told, least,
-   longest, founders, models, states, most, ticks, kinds, numbers of laws, of thens): which block is
-   worth the most, and more than `least`, of those that tell at least `told` for each symbol: its
-   number in `sizes` (L, m); −1: none. Its founders are put into `founders`. `places`: where in
-   `laws` and `thens` each has its own, as of `worth_of`. */
+/* The same of a signal about one symbol: `blocks._worth_of_single`. `shares`: those of so many
+   cells; `mass` and `best` have room for 1 + size. */
+static Worth worth_of_single(const double *belief, const uint16_t *codes, Size states, Size size,
+                             const double shares[4], double *mass, double *best) {
+    double other = shares[0], own = shares[1], uniform = shares[2], some = 0.0;
+    Worth found = {0.0, 0.0};
+    Size first = 1;
+    for (Size z = 0; z <= size; z++) mass[z] = best[z] = 0.0;
+    for (Size s = 0; s < states; s++) {
+        mass[codes[s]] += belief[s];
+        if (belief[s] > best[codes[s]]) best[codes[s]] = belief[s];
+    }
+    for (Size z = 1; z <= size; z++) some += mass[z], first = best[z] > best[first] ? z : first;
+    double second = 0.0;
+    for (Size z = 1; z <= size; z++)
+        if (z != first && best[z] > second) second = best[z];
+    found.told = shares[3] * some + mass[0] * log(uniform);
+    for (Size z = 1; z <= size; z++) {
+        double chance = uniform * mass[0] + other * some + (own - other) * mass[z];
+        double guess = own * best[z], away = other * (z == first ? second : best[first]);
+        found.told -= chance * log(chance);
+        guess = away > guess ? away : guess;
+        found.matches += uniform * best[0] > guess ? uniform * best[0] : guess;
+    }
+    return found;
+}
+
+/* Which block is worth the most of those that tell more than the single signal for each symbol:
+   its number; −1: none is worth more than that signal. */
+static WIDE Size best_block(const Local *local, const float *X, Size states, const int64_t *sizes,
+                            Size kinds, const double *laws, Size longest, Worth single,
+                            int64_t *founders, double *room) {
+    double alone = single.matches + WORTH * single.told, least = alone, before = 0.0;
+    Size best = -1, ended = 0, each = SOME * MOST_VECTORS;
+    for (Size i = 0; i < kinds; i++) {
+        Size length = sizes[3 * i], more = sizes[3 * i + 1];
+        int64_t some[MOST_MORE + 1];
+        uint8_t codes[MOST_LENGTH * SOME];
+        if (length > longest || more >= local->count || more == ended) continue;
+        if (!i || sizes[3 * i - 2] != more) before = alone;
+        some_cells(local, X, states, length, more, some, codes, room, room + each);
+        Worth worth = worth_of(local, codes, length, more, laws + sizes[3 * i + 2],
+                               room + 2 * each, each, room);
+        double value = (worth.matches + WORTH * worth.told) / (double)length;
+        if (!(value > before - LESS)) ended = more;
+        before = value;
+        if (!(worth.told / (double)length > single.told + BETTER && value > least + BETTER))
+            continue;
+        best = i, least = value;
+        memcpy(founders, some, sizeof some);
+    }
+    return best;
+}
+
+/* block(joint, belief, prior, successors, chances, X, sizes, laws, single, size, shares, longest,
+   codes, models, states, most, ticks, kinds, numbers of laws): which block is worth more than a
+   signal about one symbol: its number in `sizes`; −1: none. The cells of its symbols are put into
+   `codes` (MOST_LENGTH, states). `sizes`: L, m, and where in `laws` each has its own, as of
+   `worth_of`; `single`: the cells of the signal about one symbol, `shares` what it tells. */
 static PyObject *block(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
-    PyObject *joint_, *belief_, *prior_, *successors_, *chances_, *X_, *sizes_, *places_, *laws_;
-    PyObject *thens_, *founders_, *found = NULL;
-    double told, least, *room = NULL;
-    int64_t *place = NULL;
+    PyObject *joint_, *belief_, *prior_, *successors_, *chances_, *X_, *sizes_, *laws_, *single_;
+    PyObject *codes_, *found = NULL;
+    double shares[4], *room = NULL;
+    int64_t *place = NULL, founders[MOST_MORE + 1];
     Local *local = NULL;
-    Size longest, models, states, most, ticks, tried, law_size, then_size;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOOddnOnnnnnnn", &joint_, &belief_, &prior_, &successors_,
-                          &chances_, &X_, &sizes_, &places_, &laws_, &thens_, &told, &least,
-                          &longest, &founders_, &models, &states, &most, &ticks, &tried,
-                          &law_size, &then_size)) return NULL;
-    TAKE(double, joint, joint_, 'd', models * states, 0);
+    Means means;
+    Size longest, ticks, kinds, law_size, size;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOn(dddd)nOnnnnnn", &joint_, &belief_, &prior_,
+                          &successors_, &chances_, &X_, &sizes_, &laws_, &single_, &size,
+                          &shares[0], &shares[1], &shares[2], &shares[3], &longest, &codes_,
+                          &means.models, &means.states, &means.most, &ticks, &kinds, &law_size))
+        return NULL;
+    Size states = means.states, most = means.most, wide = most > MOST_MORE ? most : MOST_MORE + 1;
+    TAKE(double, joint, joint_, 'd', means.models * states, 0);
     TAKE(double, belief, belief_, 'd', states, 0);
-    TAKE(double, prior, prior_, 'd', models, 0);
+    TAKE(double, prior, prior_, 'd', means.models, 0);
     TAKE(int64_t, successors, successors_, 'q', states * most, 0);
-    TAKE(double, chances, chances_, 'd', models * states * most, 0);
+    TAKE(double, chances, chances_, 'd', means.models * states * most, 0);
     TAKE(float, X, X_, 'f', states * states, 0);
-    TAKE(int64_t, sizes, sizes_, 'q', 2 * tried, 0);
-    TAKE(int64_t, places, places_, 'q', 2 * tried, 0);
+    TAKE(int64_t, sizes, sizes_, 'q', 3 * kinds, 0);
     TAKE(double, laws, laws_, 'd', law_size, 0);
-    TAKE(int64_t, thens, thens_, 'q', then_size, 0);
-    TAKE(int64_t, founders, founders_, 'q', MOST_MORE + 1, 1);
-    Size widest = 1;
-    for (Size i = 0; i < tried; i++) {
-        Size length = sizes[2 * i], more = sizes[2 * i + 1], entries = 0;
-        int fine = length >= 1 && length <= MOST_LENGTH && more >= 1 && more <= MOST_MORE;
-        for (Size j = 0; fine && j < length; j++) entries += number_of_vectors(j, more) * (more + 1);
+    TAKE(uint16_t, single, single_, 'H', states, 0);
+    TAKE(uint8_t, codes, codes_, 'B', MOST_LENGTH * states, 1);
+    means.joint = joint, means.belief = belief, means.prior = prior;
+    means.successors = successors, means.chances = chances;
+    int fine = size > 0 && size < 65535 && ticks > 0;
+    for (Size i = 0; i < kinds; i++) {
+        Size length = sizes[3 * i], more = sizes[3 * i + 1];
+        fine = fine && length >= 1 && length <= MOST_LENGTH && more >= 1 && more <= MOST_MORE;
         Size counts = fine ? number_of_vectors(length, more) : 0;
-        fine = fine && places[2 * i] >= 0 && places[2 * i] + counts * (counts + 1) <= law_size
-               && places[2 * i + 1] >= 0 && places[2 * i + 1] + entries <= then_size;
-        const int64_t *then = thens + places[2 * i + 1];
-        for (Size j = 0; fine && j < length; j++)
-            for (Size e = number_of_vectors(j, more) * (more + 1); e > 0; e--, then++)
-                fine = fine && *then >= 0 && *then < number_of_vectors(j + 1, more);
-        if (!fine) {
-            PyErr_SetString(PyExc_ValueError, "these are no counts of a block");
-            goto failed;
-        }
-        if (counts > widest) widest = counts;
+        fine = fine && sizes[3 * i + 2] >= 0
+               && sizes[3 * i + 2] + counts * (counts + 1) <= law_size;
     }
-    for (Size e = 0; e < states * most; e++)
-        if (successors[e] < 0) {
-            PyErr_SetString(PyExc_ValueError, "these are no successors");
-            goto failed;
-        }
-    if (widest < SOME) widest = SOME;
+    for (Size e = 0; e < states * most; e++) fine &= successors[e] >= 0;
+    for (Size s = 0; s < states; s++) fine &= single[s] <= size;
+    if (!fine) {
+        PyErr_SetString(PyExc_ValueError, "these are no cells or counts of a chain");
+        goto failed;
+    }
     local = malloc(sizeof *local);
     place = malloc(states * sizeof *place);
-    room = malloc((MOST_LENGTH + 2) * SOME * widest * sizeof *room);
+    Size numbers = (MOST_LENGTH + 2) * SOME * MOST_VECTORS + most;
+    if (numbers < 3 * states * wide) numbers = 3 * states * wide;
+    if (numbers < 2 * (size + 1)) numbers = 2 * (size + 1);
+    room = malloc(numbers * sizeof *room);
     if (!local || !place || !room) {
         PyErr_NoMemory();
         goto failed;
     }
-    Size best = -1;
+    Size best;
     Py_BEGIN_ALLOW_THREADS
+    Worth worth = worth_of_single(belief, single, states, size, shares, room, room + size + 1);
     some_states(local, belief, states);
-    some_moves(local, joint, belief, prior, successors, chances, models, states, most, ticks,
-               place, room);
-    double *known = room + 2 * SOME * widest;
-    for (Size i = 0; i < tried; i++) {
-        Size length = sizes[2 * i], more = sizes[2 * i + 1];
-        int64_t some[MOST_MORE + 1];
-        uint8_t codes[MOST_LENGTH * SOME];
-        if (length > longest || more >= local->count) continue;
-        some_cells(local, X, states, length, more, some, codes, room, room + SOME * widest);
-        Worth worth = worth_of(local, codes, length, more, thens + places[2 * i + 1],
-                               laws + places[2 * i], known, SOME * widest, room);
-        double value = (worth.matches + WORTH * worth.told) / (double)length;
-        if (!(worth.told / (double)length > told + BETTER && value > least + BETTER)) continue;
-        best = i, least = value;
-        for (Size c = 0; c <= more; c++) founders[c] = local->states[some[c]];
-    }
+    some_moves(local, &means, ticks, place, room);
+    best = best_block(local, X, states, sizes, kinds, laws, longest, worth, founders, room);
+    if (best >= 0)
+        all_cells(&means, X, sizes[3 * best], sizes[3 * best + 1], ticks, founders, codes, room,
+                  room + states * wide, room + 2 * states * wide);
     Py_END_ALLOW_THREADS
     found = PyLong_FromSsize_t(best);
 failed:

@@ -17,8 +17,11 @@ chosen when the block begins, from f and public data alone:
   for each symbol than that one signal does of its own are left out: later signals add more
   matches to it.
 
-For the second of these, P is the mean of the models, each state's by how likely they are at it,
-and only the 64 most probable states count.
+For each m longer L are tried as long as each is worth at most .05 less than the one before; the
+first one, than the signal about one symbol.
+
+P is the mean of the models, each state's by how likely they are at it. For the second of these
+only the most probable states count that hold .999 of f: 64 at most, 16 at least.
 
 *What is known.* f has one more axis within a block, the counts so far: (models, states, counts).
 With a symbol, what is known of a state moves to the counts with one more in its cell; with the
@@ -30,16 +33,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, Numbers, Weights
 from symdp_ros.core.loops import loops
-from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.moves import Moves
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.counts import after, CountResponse, vectors
 from symdp_ros.core.zones import Count
 
-_STATES = 64  # that count in the choice
+MOST_LENGTH = 8  # that the compiled choice knows
+
+_STATES, _FEW = 64, 16  # the most and the fewest states that count in the choice
+_REST = 1e-3  # of f, that the others may have
 _TIE = 1e-9   # nats by which a later choice must be better
 _DIGITS = 1e12  # what is equal to so many digits is equal
+_LESS = 0.05  # that a block may be worth less than the shorter one
 _WORTH = 0.3  # matches that a nat is worth
 _LIKELY = 8   # most probable states of each symbol, of which one is the best guess
 INSIDE = 2**32 - 1  # in a state: a symbol of a block, not its last one
@@ -81,25 +87,25 @@ class Turn(NamedTuple):
     def _likelihood(self) -> Floats | None:
         return self.block.likelihood if self.ends else None
 
-    def _compiled(self, forward: bool, given: Floats, found: Floats, before: int) -> Floats:
+    def _compiled(self, forward: bool, given: Floats, found: Floats) -> Floats:
         """Do what `forward` or `backward` does, compiled."""
-        then = after(self.number, self.block.cells)
-        loops.turn(forward, given, self.block.codes[self.number], then, self._likelihood, found,
-                   given.shape[0], self.block.codes.shape[1], before,
-                   len(after(self.number + 1, self.block.cells)), self.block.cells)
+        loops.turn(forward, given, self.block.codes[self.number], self._likelihood, found,
+                   given.shape[0], self.block.codes.shape[1], self.number, self.block.cells - 1)
         return found
 
     def forward(self, joint: Floats) -> Floats:
         """Return what is known with the symbol: (models, states, counts) → other counts."""
         if loops is not None:
-            return self._compiled(True, joint, np.empty((*joint.shape[:2], self.columns)),
-                                  joint.shape[2])
+            return self._compiled(True, joint, np.empty((*joint.shape[:2], self.columns)))
         counts, states = self._counts, np.arange(joint.shape[1])[:, None]
-        found = np.zeros((*joint.shape[:2], len(after(self.number + 1, self.block.cells))))
+        if self.ends:
+            weighed = joint * self.block.likelihood[counts]
+            for count in range(1, weighed.shape[2]):  # one after another
+                weighed[:, :, 0] += weighed[:, :, count]
+            return weighed[:, :, :1].copy()
+        found = np.zeros((*joint.shape[:2], self.columns))
         found[:, states, counts] = joint
-        if not self.ends:
-            return found
-        return np.add.reduce(found * self.block.likelihood, axis=2, keepdims=True)
+        return found
 
     def backward(self, later: Floats) -> Floats:
         """
@@ -109,7 +115,7 @@ class Turn(NamedTuple):
         """
         if loops is not None:
             before = len(after(self.number, self.block.cells))
-            return self._compiled(False, later, np.empty((*later.shape[:2], before)), before)
+            return self._compiled(False, later, np.empty((*later.shape[:2], before)))
         counts, states = self._counts, np.arange(later.shape[1] - 1)[:, None]
         if self.ends:
             later = later * self.block.likelihood
@@ -162,47 +168,83 @@ def choose_block(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Fl
     :param belief: Σ_m of it: shape (states, 1).
     :param single: the cells of a signal about one symbol.
     :param most: how many symbols a block may have.
-    :return: the block; None: a signal about one symbol tells as much.
+    :return: the block; None: a signal about one symbol is worth as much.
     """
-    told, matches = _worth_of_single(tables, belief[:, 0], single)
-    least = matches + _WORTH * told
     if loops is not None:
-        best, founders = _compiled(tables, moves, joint, belief, told, least, most)
+        best, codes = _compiled(tables, moves, joint, belief, single, most)
     else:
-        best, founders = _best(tables, moves, joint[:, :, 0], belief[:, 0], told, least, most)
+        means = _Means(moves, joint[:, :, 0], belief[:, 0], tables.signal)
+        best, codes = _best(tables, means, single, most)
     if best < 0:
         return None
-    length, more = [*tables.blocks][best]
-    return Block(tables.blocks[length, more],
-                 _cells(tables, moves, joint, belief, founders[:more + 1], length))
+    responses = [*tables.blocks.values()][best]
+    return Block(responses, codes[:len(responses)])
 
 
-def _compiled(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, told: float,
-              least: float, most: int) -> tuple[int, Ints]:
+def _compiled(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
+              single: Cells, most: int) -> tuple[int, Numbers]:
     """Return what `_best` does, compiled."""
-    laws = tables.laws
+    laws, size = tables.laws, int(single.sizes[0])
     successors, chances = moves.by_state
-    founders = np.empty(3, np.int64)
-    best: int = loops.block(joint, belief, moves.prior, successors, chances, tables.X.rows, *laws,
-                            told, least, most, founders, *chances.shape, tables.signal,
-                            len(laws.sizes), len(laws.laws), len(laws.thens))
-    return best, founders
+    codes = np.empty((MOST_LENGTH, tables.states), np.uint8)
+    best: int = loops.block(
+        joint, belief, moves.prior, successors, chances, tables.X.rows, laws.sizes, laws.laws,
+        single.codes, size, tuple(share[size] for share in tables.shares), most, codes,
+        *chances.shape, tables.signal, len(laws.sizes), len(laws.laws))
+    return best, codes
 
 
-def _best(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, told: float,
-          least: float, most: int) -> tuple[int, Ints]:
+class _Means:
     """
-    Return which block of `tables.blocks` is worth the most, and the founders of its cells.
+    How a robot moves, by the mean of the models at each state.
 
-    −1: none is worth more than `least` and tells more than `told`, for each symbol.
+    :param f: what is known of the next symbol: shape (states,).
+    :param ticks: from one symbol to the next.
     """
-    best, found = -1, np.empty(0, np.int64)
-    states = np.sort(np.argsort(-belief, kind='stable')[:_STATES])
-    f, P = belief[states], _moves(tables, moves, joint, belief, states)
-    X = tables.X.of(states)[:, states]
+
+    def __init__(self, moves: Moves, joint: Floats, f: Floats, ticks: int):
+        self.f, self._ticks = f, ticks
+        self._successors, chances = moves.by_state
+        likely = joint / np.where(f > 0, f, 1.0)
+        likely[:, f <= 0] = moves.prior[:, None]
+        self._chances = np.add.reduce(likely[:, :, None] * chances, axis=0)
+
+    def back(self, E: Floats) -> Floats:
+        """Return the mean of values where a robot is one symbol later: (states, columns)."""
+        for _ in range(self._ticks):
+            later, E = np.vstack([E, np.zeros(E.shape[1])]), np.zeros(E.shape)
+            for there, chance in zip(self._successors.T, self._chances.T, strict=True):
+                E += chance[:, None] * later[there]
+        return E
+
+    def among(self, states: Ints) -> Floats:
+        """Return how some states lead to each other from one symbol to the next."""
+        place = np.full(len(self.f) + 1, len(states))
+        place[states] = np.arange(len(states))
+        P = np.zeros((len(states), len(states) + 1))
+        np.add.at(P, (np.arange(len(states))[:, None], place[self._successors[states]]),
+                  self._chances[states])
+        found: Floats = np.linalg.matrix_power(P[:, :-1], self._ticks)
+        return found
+
+
+def _best(tables: AdaptiveTables, means: _Means, single: Cells,
+          most: int) -> tuple[int, Numbers]:
+    """
+    Return which block of `tables.blocks` is worth the most, and the cells of its symbols.
+
+    −1: none is worth more, and tells more, for each symbol than a signal about one.
+    """
+    told, matches = _worth_of_single(tables, means.f, single)
+    least, best, found = matches + _WORTH * told, -1, np.empty(0, np.int64)
+    states = _some_states(means.f)
+    f, P, X = means.f[states], means.among(states), tables.X.of(states)[:, states]
+    before, last_more, ended = 0.0, 0, 0
     for i, ((length, more), responses) in enumerate(tables.blocks.items()):
-        if length > most or more >= len(states):
+        if length > most or more >= len(states) or more == ended:
             continue
+        if more != last_more:
+            before, last_more = matches + _WORTH * told, more
         later = f
         for _ in range(length - 1):
             later = later @ P
@@ -212,50 +254,37 @@ def _best(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats, t
         for _ in range(length - 1):
             E = P @ E
             codes.append(np.rint(E * _DIGITS).argmax(axis=1))
-        tells, matches = _worth(f, P, codes[::-1], responses[-1])
-        value = (matches + _WORTH * tells) / length
+        tells, guessed = _worth(f, P, codes[::-1], responses[-1])
+        value = (guessed + _WORTH * tells) / length
+        if not value > before - _LESS:
+            ended = more
+        before = value
         if tells / length > told + _TIE and value > least + _TIE:
             least, best, found = value, i, states[founders]
-    return best, found
+    if best < 0:
+        return best, found
+    length, more = [*tables.blocks][best]
+    codes = [_joined(tables.X.of(found), found)]
+    E = np.eye(more + 1)[codes[0]]
+    for _ in range(length - 1):
+        E = means.back(E)
+        codes.append(np.rint(E * _DIGITS).argmax(axis=1))
+    return best, np.array(codes[::-1], np.uint8)
+
+
+def _some_states(f: Floats) -> Ints:
+    """Return the states that count in the choice, ascending."""
+    order = np.argsort(-f, kind='stable')[:_STATES]
+    before = np.cumsum(f[order]) - f[order]
+    few = max(_FEW, int(np.searchsorted(before, (1 - _REST) * f.sum())))
+    found: Ints = np.sort(order[:few])
+    return found
 
 
 def _joined(X: Weights, founders: Ints) -> Ints:
     """Return the cell of each state at the last symbol of a block, from 0."""
     found: Ints = 1 + X[1:].argmax(axis=0)
     found[founders[0]] = 0
-    return found
-
-
-def _cells(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
-           founders: Ints, length: int) -> Numbers:
-    """Return the cell of each state at each symbol of a block."""
-    room, cells = Room(), len(founders)
-    likely = joint / np.where(belief > 0, belief, 1.0)
-    likely[:, belief[:, 0] <= 0] = moves.prior[:, None, None]
-    codes = np.empty((length, tables.states), np.uint8)
-    codes[-1] = _joined(tables.X.of(founders), founders)
-    E = np.zeros((moves.models, tables.states + 1, cells))
-    E[:, np.arange(tables.states), codes[-1]] = 1.0
-    for number in range(length - 2, -1, -1):
-        for _ in range(tables.signal):
-            moves.backward(E, 1.0, room)
-        codes[number] = np.rint(
-            _DIGITS * np.add.reduce(E[:, :-1] * likely, axis=0)).argmax(axis=1)
-    return codes
-
-
-def _moves(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
-           states: Ints) -> Floats:
-    """Return how some states lead to each other from one symbol to the next."""
-    likely = joint[:, states] / np.where(belief > 0, belief, 1.0)[states]
-    likely[:, belief[states] <= 0] = moves.prior[:, None]
-    place = np.full(tables.states + 1, len(states))
-    place[states] = np.arange(len(states))
-    successors, chances = moves.by_state
-    P = np.zeros((len(states), len(states) + 1))
-    np.add.at(P, (np.arange(len(states))[:, None], place[successors[states]]),
-              np.add.reduce(likely[:, :, None] * chances[:, states], axis=0))
-    found: Floats = np.linalg.matrix_power(P[:, :-1], tables.signal)
     return found
 
 

@@ -15,7 +15,7 @@ from symdp_ros.core.neighbours import Neighbours
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.adaptive import expected_matches
 from symdp_ros.core.online.adaptive.moves import Moves
-from symdp_ros.core.online.counts import after, CountResponse, response_of
+from symdp_ros.core.online.counts import CountResponse, response_of
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.response import Response, responses
 from symdp_ros.core.online.targets import SparseTargets
@@ -164,10 +164,8 @@ def shares_of(responses: dict[int, Response], most: int) -> Shares:
 class BlockLaws(NamedTuple):
     """Of all kinds of blocks, one after another."""
 
-    sizes: Ints   # L and m: (kinds, 2)
-    places: Ints  # where in `laws` and `thens` each has its own: (kinds, 2)
+    sizes: Ints   # L, m, and where in `laws` each has its own: (kinds, 3)
     laws: Floats  # the chance of what is drawn by what was counted, and Σ_z P log P
-    thens: Ints   # `counts.after` of each number of symbols
 
 
 class AdaptiveTables:
@@ -269,14 +267,11 @@ class AdaptiveTables:
     @cached_property
     def laws(self) -> BlockLaws:
         """Return what the compiled choice of a block needs of `blocks`."""
-        sizes, places, laws, thens = [], [], list[Floats](), list[Ints]()
+        sizes, laws = list[tuple[int, int, int]](), list[Floats]()
         for (length, more), drawn in self.blocks.items():
-            sizes.append((length, more))
-            places.append((sum(map(len, laws)), sum(map(len, thens))))
+            sizes.append((length, more, sum(map(len, laws))))
             laws += [drawn[-1].chances.ravel(), drawn[-1].told]
-            thens += [after(number, more + 1).ravel() for number in range(length)]
-        return BlockLaws(np.array(sizes, np.int64), np.array(places, np.int64),
-                         np.concatenate(laws), np.concatenate(thens))
+        return BlockLaws(np.array(sizes, np.int64), np.concatenate(laws))
 
     def longest(self, delay: int | None) -> int:
         """Return how many symbols a block can have: 1 where there are none."""
