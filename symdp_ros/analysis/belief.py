@@ -45,7 +45,7 @@ from symdp_ros.core.mechanism import listed_word
 from symdp_ros.core.models import Models
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.online.adaptive.blocks import Turn
+from symdp_ros.core.online.adaptive.blocks import Turns
 from symdp_ros.core.online.adaptive.many import likelihoods, NOTHING, told
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.counts import NUMBERS
@@ -214,7 +214,7 @@ def _numbers(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Ints:
                          state=signal if isinstance(signal, str) else None) from None
 
 
-def _smooth_turns(chain: Chain, models: Models, told: list[Floats | Turn],
+def _smooth_turns(chain: Chain, models: Models, told: list[Floats | Turns],
                   clock: tuple[int, int]) -> Floats:
     """
     Return c_t(s) of one word of signals, of which some are about blocks: shape (ticks, states).
@@ -225,7 +225,7 @@ def _smooth_turns(chain: Chain, models: Models, told: list[Floats | Turn],
     length = first + (len(told) - 1) * each
     here = models.begin(chain.state_index[chain.initial_state], len(chain))[:, :, None]
     span = max(1, length if 20 * length * here.nbytes <= _MOST_BYTES else isqrt(length))
-    seen: list[Floats | Turn | None] = [
+    seen: list[Floats | Turns | None] = [
         None if (t + 1 - first) % each else told[(t + 1 - first) // each] for t in range(length)]
 
     def go_over(begin: int, here: Floats) -> tuple[list[Floats], Floats]:
@@ -234,7 +234,7 @@ def _smooth_turns(chain: Chain, models: Models, told: list[Floats | Turn],
             prior = models.forward(here)
             priors.append(prior)
             here = prior if tick is None else tick.forward(prior) if isinstance(
-                tick, Turn) else prior * tick
+                tick, Turns) else prior * tick
             here = here / here.sum()
             here[here < _IMPOSSIBLE] = 0.0
         return priors, here
@@ -250,7 +250,7 @@ def _smooth_turns(chain: Chain, models: Models, told: list[Floats | Turn],
         starts.pop()
         for t in range(begin + len(priors) - 1, begin - 1, -1):
             prior, tick = priors.pop(), seen[t]
-            if isinstance(tick, Turn):
+            if isinstance(tick, Turns):
                 padded = np.zeros((later.shape[0], later.shape[1] + 1, later.shape[2]))
                 padded[:, :-1] = later
                 later = tick.backward(padded)[:, :-1]

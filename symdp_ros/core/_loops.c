@@ -249,9 +249,10 @@ static double pairwise(const double *a, Size n) {
 
 INLINE void
 predict_all(const Edges *edges, const double *joint, const double *belief,
-            const double *likelihood, double *after, double *sum, double keep, int together,
-            const double *switches, Size own, const double *stay, const double *leave, Size models,
-            Size states, Size words, double *room) {
+            const double *likelihood, double *after, double *sum, double keep,
+            const int64_t *groups, Size grouped, const double *switches, Size own,
+            const double *stay, const double *leave, Size models, Size states, Size words,
+            double *room) {
     double *chances = room, *factor = chances + states * words, *mixed = factor + states * words;
     double *moving = mixed + states * words, *column = moving + states * words;
     double *sums = column + states;
@@ -261,9 +262,12 @@ predict_all(const Edges *edges, const double *joint, const double *belief,
         for (Size s = 0; s < states; s++) column[s] = chances[s * words + w];
         sums[w] = pairwise(column, states);
     }
-    double all = pairwise(sums, words);
+    for (Size g = 0; g < grouped; g++) {
+        double all = pairwise(sums + groups[g], groups[g + 1] - groups[g]);
+        for (Size w = groups[g]; w < groups[g + 1]; w++) sums[w] = all;
+    }
     for (Size w = 0; w < words; w++) {
-        double inverse = 1.0 / (together ? all : sums[w]);
+        double inverse = 1.0 / sums[w];
         for (Size s = 0; s < states; s++) {
             Size i = s * words + w;
             chances[i] = chances[i] * inverse;
@@ -315,31 +319,31 @@ predict_all(const Edges *edges, const double *joint, const double *belief,
 
 static WIDE void
 predict_words(const Edges *edges, const double *joint, const double *belief,
-              const double *likelihood, double *after, double *sum, double keep, int together,
-              const double *switches, Size own, const double *stay, const double *leave,
-              Size models, Size states, Size words, double *room) {
-#define DO(count) predict_all(edges, joint, belief, likelihood, after, sum, keep, together, \
+              const double *likelihood, double *after, double *sum, double keep,
+              const int64_t *groups, Size grouped, const double *switches, Size own,
+              const double *stay, const double *leave, Size models, Size states, Size words,
+              double *room) {
+#define DO(count) predict_all(edges, joint, belief, likelihood, after, sum, keep, groups, grouped, \
                               switches, own, stay, leave, models, states, count, room)
     FOR_KNOWN(words, DO)
 #undef DO
 }
 
-/* predict(edges, joint, belief, likelihood or None, after, sum, keep, together, switch or None,
-   own, stay, leave, models, states, words, room): `Moves.forward`, and Σ_m of it into `sum` (it may be
-   `belief`).
-   `edges` lead to each state, with weights of the first `own` models. */
+/* predict(edges, joint, belief, likelihood or None, after, sum, keep, groups or None, switch or
+   None, own, stay, leave, models, states, words, groups, room): `Moves.forward`, and Σ_m of it
+   into `sum` (it may be `belief`). `edges` lead to each state, with weights of the first `own`
+   models; `groups`: where the columns of each word begin, and end. */
 static PyObject *predict(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
-    PyObject *joint_, *belief_, *likelihood_, *after_, *sum_, *switch_, *stay_, *leave_, *room_;
-    PyObject *found = NULL;
+    PyObject *joint_, *belief_, *likelihood_, *after_, *sum_, *groups_, *switch_, *stay_, *leave_;
+    PyObject *room_, *found = NULL;
     Edges *edges;
     double keep;
-    int together;
-    Size own, models, states, words;
-    if (!PyArg_ParseTuple(args, "O!OOOOOdpOnOOnnnO", &EdgesType, &edges, &joint_, &belief_,
-                          &likelihood_, &after_, &sum_, &keep, &together, &switch_, &own, &stay_,
-                          &leave_, &models, &states, &words, &room_)) return NULL;
+    Size own, models, states, words, grouped;
+    if (!PyArg_ParseTuple(args, "O!OOOOOdOOnOOnnnnO", &EdgesType, &edges, &joint_, &belief_,
+                          &likelihood_, &after_, &sum_, &keep, &groups_, &switch_, &own, &stay_,
+                          &leave_, &models, &states, &words, &grouped, &room_)) return NULL;
     if (!are_of(edges, states, states, own) || own > models) return NULL;
     Size each = states * words;
     TAKE(double, joint, joint_, 'd', models * each, 0);
@@ -347,13 +351,20 @@ static PyObject *predict(PyObject *module, PyObject *args) {
     TAKE_IF(double, likelihood, likelihood_, 'd', each, 0);
     TAKE(double, after, after_, 'd', models * each, 1);
     TAKE(double, sum, sum_, 'd', each, 1);
+    TAKE_IF(int64_t, groups, groups_, 'q', grouped + 1, 0);
     TAKE_IF(double, switches, switch_, 'd', models, 0);
     TAKE(double, stay, stay_, 'd', models * states, 0);
     TAKE(double, leave, leave_, 'd', models * states, 0);
     TAKE(double, room, room_, 'd', 4 * each + states + words, 1);
+    if (!groups) grouped = 0;
+    for (Size g = 0; g < grouped; g++)
+        if (groups[g] < 0 || groups[g] > groups[g + 1] || groups[g + 1] > words) {
+            PyErr_SetString(PyExc_ValueError, "these are no columns of words");
+            goto failed;
+        }
     Py_BEGIN_ALLOW_THREADS
-    predict_words(edges, joint, belief, likelihood, after, sum, keep, together, switches, own,
-                  stay, leave, models, states, words, room);
+    predict_words(edges, joint, belief, likelihood, after, sum, keep, groups, grouped, switches,
+                  own, stay, leave, models, states, words, room);
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
 failed:
@@ -458,49 +469,53 @@ static void one_more(Size length, Size more, Size cell, uint8_t *found) {
                                          y + (more == 2 && cell == 1));
 }
 
-/* What is known moves to the counts that follow; or is weighed by these, where they have weights,
-   and summed. `to`: those that follow each count, by the cell. */
+/* Of one word: what is known moves to the counts that follow; or is weighed by these, where they
+   have weights, and summed. `to`: those that follow each count, by the cell. Rows of `joint` and
+   `out` are so far apart. */
 INLINE void turn_forth(const double *joint, const uint8_t *codes,
                        uint8_t to[MOST_MORE + 1][MOST_VECTORS], const double *weights,
-                       double *restrict out, Size models, Size states, Size number, Size more) {
+                       double *restrict out, Size models, Size states, Size from_next,
+                       Size to_next, Size number, Size more) {
     Size before = number_of_vectors(number, more), counts = number_of_vectors(number + 1, more);
     for (Size m = 0; m < models; m++)
-        for (Size s = 0; s < states; s++, joint += before) {
+        for (Size s = 0; s < states; s++, joint += from_next, out += to_next) {
             const uint8_t *then = to[codes[s]];
             if (weights) {
                 double sum = joint[0] * weights[then[0]];
                 for (Size c = 1; c < before; c++) sum += joint[c] * weights[then[c]];
-                *out++ = sum;
+                *out = sum;
                 continue;
             }
             for (Size c = 0; c < counts; c++) out[c] = 0.0;
             for (Size c = 0; c < before; c++) out[then[c]] = joint[c];
-            out += counts;
         }
 }
 
 /* Back, from one number where there are weights; the last state is 0. */
 INLINE void turn_back(const double *later, const uint8_t *codes,
                       uint8_t to[MOST_MORE + 1][MOST_VECTORS], const double *weights,
-                      double *restrict out, Size models, Size states, Size number, Size more) {
+                      double *restrict out, Size models, Size states, Size from_next,
+                      Size to_next, Size number, Size more) {
     Size before = number_of_vectors(number, more);
-    Size counts = weights ? 1 : number_of_vectors(number + 1, more);
-    for (Size m = 0; m < models; m++, later += counts) {
-        for (Size s = 0; s < states; s++, later += counts, out += before) {
+    for (Size m = 0; m < models; m++) {
+        for (Size s = 0; s < states; s++, later += from_next, out += to_next) {
             const uint8_t *then = to[codes[s]];
             if (weights) for (Size c = 0; c < before; c++) out[c] = later[0] * weights[then[c]];
             else for (Size c = 0; c < before; c++) out[c] = later[then[c]];
         }
-        for (Size c = 0; c < before; c++) *out++ = 0.0;
+        for (Size c = 0; c < before; c++) out[c] = 0.0;
+        later += from_next, out += to_next;
     }
 }
 
 static WIDE void turn_known(int forward, const double *from, const uint8_t *codes,
                             uint8_t to[MOST_MORE + 1][MOST_VECTORS], const double *weights,
-                            double *out, Size models, Size states, Size number, Size more) {
+                            double *out, Size models, Size states, Size from_next, Size to_next,
+                            Size number, Size more) {
 #define DO(n, m) \
-    if (forward) turn_forth(from, codes, to, weights, out, models, states, n, m); \
-    else turn_back(from, codes, to, weights, out, models, states, n, m)
+    if (forward) \
+        turn_forth(from, codes, to, weights, out, models, states, from_next, to_next, n, m); \
+    else turn_back(from, codes, to, weights, out, models, states, from_next, to_next, n, m)
 #define OF(n) case n: if (more == 1) { DO(n, 1); } else { DO(n, 2); } break
     switch (number) {
         OF(0); OF(1); OF(2); OF(3); OF(4); OF(5);
@@ -510,33 +525,54 @@ static WIDE void turn_known(int forward, const double *from, const uint8_t *code
 #undef DO
 }
 
-/* turn(forward, from, codes, weights or None, out, models, states, number, more): `Turn.forward`
-   and `Turn.backward` of a block's symbol of some number, from 0. */
+/* turn(forward, from, kinds, codes, weights, out, models, states, words, columns, columns of
+   out): `Turns.forward` and `Turns.backward`. `kinds`: of each word, the number of its symbol in
+   the block, from 0, how many cells there are besides the default one, and where it has weights,
+   or −1; 0, 0, 0 where it is in no block. */
 static PyObject *turn(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
-    PyObject *from_, *codes_, *weights_, *out_, *found = NULL;
-    int forward;
-    Size models, states, number, more;
-    if (!PyArg_ParseTuple(args, "pOOOOnnnn", &forward, &from_, &codes_, &weights_, &out_, &models,
-                          &states, &number, &more)) return NULL;
-    int fine = number >= 0 && number < MOST_LENGTH && more >= 1 && more <= MOST_MORE;
-    Size before = fine ? number_of_vectors(number, more) : 0;
-    Size counts = fine ? number_of_vectors(number + 1, more) : 0;
-    Size after = weights_ == Py_None ? counts : 1, height = forward ? states : states + 1;
-    TAKE(double, from, from_, 'd', models * height * (forward ? before : after), 0);
-    TAKE(uint8_t, codes, codes_, 'B', states, 0);
-    TAKE_IF(double, weights, weights_, 'd', counts, 0);
-    TAKE(double, out, out_, 'd', models * height * (forward ? after : before), 1);
-    for (Size s = 0; s < states; s++) fine &= codes[s] <= more;
-    if (!fine) {
+    PyObject *from_, *kinds_, *codes_, *weights_, *out_, *found = NULL;
+    int forward, fine = 1;
+    Size models, states, words, columns, width;
+    if (!PyArg_ParseTuple(args, "pOOOOOnnnnn", &forward, &from_, &kinds_, &codes_, &weights_,
+                          &out_, &models, &states, &words, &columns, &width)) return NULL;
+    Size height = forward ? states : states + 1, before = 0, after = 0;
+    TAKE(double, from, from_, 'd', models * height * columns, 0);
+    TAKE(int64_t, kinds, kinds_, 'q', 3 * words, 0);
+    TAKE(uint8_t, codes, codes_, 'B', words * states, 0);
+    TAKE(double, out, out_, 'd', models * height * width, 1);
+    Size weighed = PySequence_Size(weights_);
+    if (weighed < 0) goto failed;
+    TAKE(double, weights, weights_, 'd', weighed, 0);
+    for (Size w = 0; w < words; w++) {
+        Size number = kinds[3 * w], more = kinds[3 * w + 1], at = kinds[3 * w + 2];
+        fine = fine && (more == 0 || (number >= 0 && number < MOST_LENGTH && more > 0
+                                      && more <= MOST_MORE));
+        if (!fine) break;
+        Size counts = more ? number_of_vectors(number + 1, more) : 1;
+        fine = at < 0 || !more || at + counts <= weighed;
+        before += more ? number_of_vectors(number, more) : 1;
+        after += at < 0 ? counts : 1;
+        for (Size s = 0; s < states; s++) fine &= codes[w * states + s] <= more;
+    }
+    if (!fine || (forward ? before : after) != columns || (forward ? after : before) != width) {
         PyErr_SetString(PyExc_ValueError, "these are no counts of a block");
         goto failed;
     }
-    uint8_t to[MOST_MORE + 1][MOST_VECTORS];
-    for (Size c = 0; c <= more; c++) one_more(number, more, c, to[c]);
     Py_BEGIN_ALLOW_THREADS
-    turn_known(forward, from, codes, to, weights, out, models, states, number, more);
+    for (Size w = 0; w < words; w++) {
+        Size number = kinds[3 * w], more = kinds[3 * w + 1], at = kinds[3 * w + 2];
+        uint8_t to[MOST_MORE + 1][MOST_VECTORS];
+        for (Size c = 0; more && c <= more; c++) one_more(number, more, c, to[c]);
+        if (more)
+            turn_known(forward, from, codes + w * states, to, at < 0 ? NULL : weights + at, out,
+                       models, states, columns, width, number, more);
+        else for (Size i = 0; i < models * height; i++) out[i * width] = from[i * columns];
+        Size shorter = more ? number_of_vectors(number, more) : 1;
+        Size longer = more && at < 0 ? number_of_vectors(number + 1, more) : 1;
+        from += forward ? shorter : longer, out += forward ? longer : shorter;
+    }
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
 failed:
@@ -901,40 +937,44 @@ static WIDE Size best_block(const Local *local, const float *X, Size states, con
     return best;
 }
 
-/* block(joint, belief, prior, successors, chances, X, sizes, laws, single, size, shares, longest,
-   codes, models, states, most, ticks, kinds, numbers of laws): which block is worth more than a
-   signal about one symbol: its number in `sizes`; −1: none. The cells of its symbols are put into
-   `codes` (MOST_LENGTH, states). `sizes`: L, m, and where in `laws` each has its own, as of
-   `worth_of`; `single`: the cells of the signal about one symbol, `shares` what it tells. */
+/* block(joint, belief, prior, successors, chances, X, sizes, laws, single, cells, shares, longest,
+   best, codes, words, models, states, most, ticks, kinds, numbers of laws, of shares): which block
+   of each word is worth more than a signal about one symbol: its number in `sizes` is put into
+   `best`; −1: none. The cells of its symbols are put into `codes` (words, MOST_LENGTH, states).
+   `joint` (words, models, states) and `belief` (words, states) are of one word after another.
+   `sizes`: L, m, and where in `laws` each has its own, as of `worth_of`; `single` (words, states)
+   and `cells`: the cells of the signal about one symbol, and how many; `shares`: `Shares`. */
 static PyObject *block(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
     PyObject *joint_, *belief_, *prior_, *successors_, *chances_, *X_, *sizes_, *laws_, *single_;
-    PyObject *codes_, *found = NULL;
-    double shares[4], *room = NULL;
+    PyObject *cells_, *shares_, *best_, *codes_, *found = NULL;
+    double *room = NULL;
     int64_t *place = NULL, founders[MOST_MORE + 1];
     Local *local = NULL;
     Means means;
-    Size longest, ticks, kinds, law_size, size;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOn(dddd)nOnnnnnn", &joint_, &belief_, &prior_,
-                          &successors_, &chances_, &X_, &sizes_, &laws_, &single_, &size,
-                          &shares[0], &shares[1], &shares[2], &shares[3], &longest, &codes_,
-                          &means.models, &means.states, &means.most, &ticks, &kinds, &law_size))
+    Size longest, words, ticks, kinds, law_size, wide, size = 0;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOOOnOOnnnnnnnn", &joint_, &belief_, &prior_,
+                          &successors_, &chances_, &X_, &sizes_, &laws_, &single_, &cells_,
+                          &shares_, &longest, &best_, &codes_, &words, &means.models,
+                          &means.states, &means.most, &ticks, &kinds, &law_size, &wide))
         return NULL;
-    Size states = means.states, most = means.most, wide = most > MOST_MORE ? most : MOST_MORE + 1;
-    TAKE(double, joint, joint_, 'd', means.models * states, 0);
-    TAKE(double, belief, belief_, 'd', states, 0);
+    Size states = means.states, most = means.most;
+    TAKE(double, joint, joint_, 'd', words * means.models * states, 0);
+    TAKE(double, belief, belief_, 'd', words * states, 0);
     TAKE(double, prior, prior_, 'd', means.models, 0);
     TAKE(int64_t, successors, successors_, 'q', states * most, 0);
     TAKE(double, chances, chances_, 'd', means.models * states * most, 0);
     TAKE(float, X, X_, 'f', states * states, 0);
     TAKE(int64_t, sizes, sizes_, 'q', 3 * kinds, 0);
     TAKE(double, laws, laws_, 'd', law_size, 0);
-    TAKE(uint16_t, single, single_, 'H', states, 0);
-    TAKE(uint8_t, codes, codes_, 'B', MOST_LENGTH * states, 1);
-    means.joint = joint, means.belief = belief, means.prior = prior;
-    means.successors = successors, means.chances = chances;
-    int fine = size > 0 && size < 65535 && ticks > 0;
+    TAKE(uint16_t, single, single_, 'H', words * states, 0);
+    TAKE(int64_t, cells, cells_, 'q', words, 0);
+    TAKE(double, shares, shares_, 'd', 4 * wide, 0);
+    TAKE(int64_t, best, best_, 'q', words, 1);
+    TAKE(uint8_t, codes, codes_, 'B', words * MOST_LENGTH * states, 1);
+    means.prior = prior, means.successors = successors, means.chances = chances;
+    int fine = ticks > 0;
     for (Size i = 0; i < kinds; i++) {
         Size length = sizes[3 * i], more = sizes[3 * i + 1];
         fine = fine && length >= 1 && length <= MOST_LENGTH && more >= 1 && more <= MOST_MORE;
@@ -943,32 +983,42 @@ static PyObject *block(PyObject *module, PyObject *args) {
                && sizes[3 * i + 2] + counts * (counts + 1) <= law_size;
     }
     for (Size e = 0; e < states * most; e++) fine &= successors[e] >= 0;
-    for (Size s = 0; s < states; s++) fine &= single[s] <= size;
+    for (Size w = 0; w < words; w++) {
+        fine &= cells[w] > 0 && cells[w] < wide;
+        for (Size s = 0; s < states; s++) fine &= single[w * states + s] <= cells[w];
+        size = cells[w] > size ? cells[w] : size;
+    }
     if (!fine) {
         PyErr_SetString(PyExc_ValueError, "these are no cells or counts of a chain");
         goto failed;
     }
     local = malloc(sizeof *local);
     place = malloc(states * sizeof *place);
-    Size numbers = (MOST_LENGTH + 2) * SOME * MOST_VECTORS + most;
-    if (numbers < 3 * states * wide) numbers = 3 * states * wide;
+    Size numbers = (MOST_LENGTH + 2) * SOME * MOST_VECTORS + most, wider = most + MOST_MORE + 1;
+    if (numbers < 3 * states * wider) numbers = 3 * states * wider;
     if (numbers < 2 * (size + 1)) numbers = 2 * (size + 1);
     room = malloc(numbers * sizeof *room);
     if (!local || !place || !room) {
         PyErr_NoMemory();
         goto failed;
     }
-    Size best;
     Py_BEGIN_ALLOW_THREADS
-    Worth worth = worth_of_single(belief, single, states, size, shares, room, room + size + 1);
-    some_states(local, belief, states);
-    some_moves(local, &means, ticks, place, room);
-    best = best_block(local, X, states, sizes, kinds, laws, longest, worth, founders, room);
-    if (best >= 0)
-        all_cells(&means, X, sizes[3 * best], sizes[3 * best + 1], ticks, founders, codes, room,
-                  room + states * wide, room + 2 * states * wide);
+    for (Size w = 0; w < words; w++) {
+        means.joint = joint + w * means.models * states, means.belief = belief + w * states;
+        double each[4];
+        for (int i = 0; i < 4; i++) each[i] = shares[i * wide + cells[w]];
+        Worth worth = worth_of_single(means.belief, single + w * states, states, cells[w], each,
+                                      room, room + size + 1);
+        some_states(local, means.belief, states);
+        some_moves(local, &means, ticks, place, room);
+        best[w] = best_block(local, X, states, sizes, kinds, laws, longest, worth, founders, room);
+        if (best[w] >= 0)
+            all_cells(&means, X, sizes[3 * best[w]], sizes[3 * best[w] + 1], ticks, founders,
+                      codes + w * MOST_LENGTH * states, room, room + states * wider,
+                      room + 2 * states * wider);
+    }
     Py_END_ALLOW_THREADS
-    found = PyLong_FromSsize_t(best);
+    found = Py_NewRef(Py_None);
 failed:
     free(local);
     free(place);

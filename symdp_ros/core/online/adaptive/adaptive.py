@@ -97,7 +97,7 @@ from symdp_ros.core.draws.randomness import RandomIntegers
 from symdp_ros.core.online.adaptive.blocks import INSIDE
 from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
-from symdp_ros.core.online.adaptive.words import NO_PLAN, Words
+from symdp_ros.core.online.adaptive.words import COUNTED, NO_PLAN, Words
 from symdp_ros.core.online.counts import after, CountResponse
 from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
@@ -180,7 +180,7 @@ class AdaptiveWord:
         :raises ConfigurationError: as `step`.
         """
         self._check_due()
-        if self._word.block is not None:
+        if self._word.blocks[0] is not None:
             return self._advance_in(signal, symbol)
         position = self._index.get(signal) if isinstance(signal, str) else None
         if position is None or position not in self._cells[1:]:
@@ -190,7 +190,7 @@ class AdaptiveWord:
 
     def _advance_in(self, signal: Signal, symbol: str | None) -> str | None:
         """Do what `advance` does in a block."""
-        block, symbols = self._word.block, self._word.passed + 1
+        block, symbols = self._word.blocks[0], self._word.passed[0] + 1
         assert block is not None
         place = block.place_of(signal, symbols)
         if not place and (signal != WAITING or symbols == len(block.responses)):
@@ -213,12 +213,12 @@ class AdaptiveWord:
         self._check_due()
         if symbol not in self._index:
             raise UnknownSymbolError
-        block = self._word.block
+        block = self._word.blocks[0]
         if block is None:
             self._draws.fill()
             return self.step(symbol)
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
-        ends = self._word.passed + 1 == len(block.responses)
+        ends = self._word.passed[0] + 1 == len(block.responses)
         return self._count_in(self._drawn(block.responses[-1]) if ends else 0)
 
     def _drawn(self, response: CountResponse) -> int:
@@ -227,7 +227,7 @@ class AdaptiveWord:
 
     def _count_in(self, place: int) -> str | None:
         """Take in a symbol of a block, and what was drawn of it: 0 for nothing yet."""
-        reported = self._word.count_in(place)
+        reported = self._word.take(np.array([place or COUNTED]))
         self._have(self._word.cells)
         return self.previous if reported else None
 
@@ -253,7 +253,7 @@ class AdaptiveWord:
 
         A block under way ends here: its signal is drawn of the symbols so far.
         """
-        block, passed = self._word.block, self._word.passed
+        block, passed = self._word.blocks[0], self._word.passed[0]
         if block is not None and passed:
             self._word.end(self._drawn(block.responses[passed - 1]))
         route = self._word.finish()[:, 0].tolist()
@@ -271,7 +271,7 @@ class AdaptiveWord:
         """Take note of the cells of the next signal."""
         self._size, self._draws = 0, _NO_DRAWS
         self._cells = [0]  # room for a cell that is drawn, and the founders of all
-        block, passed = self._word.block, self._word.passed
+        block, passed = self._word.blocks[0], self._word.passed[0]
         if block is not None:
             self._counted = self._counted if passed else 0
             self._code_of[:-1] = block.codes[passed]
@@ -390,10 +390,10 @@ class AdaptiveWord:
         self._have(word.cells)
         while word.count < count:
             number = 0 if word.count % self._signal else signals.pop(0)
-            if number and word.block is not None:
-                if number != INSIDE and not word.block.can_draw(number, word.passed + 1):
+            if number and word.blocks[0] is not None:
+                if number != INSIDE and not word.blocks[0].can_draw(number, word.passed[0] + 1):
                     raise ValueError
-                word.count_in(0 if number == INSIDE else number, reports=reports)
+                word.take(np.array([COUNTED if number == INSIDE else number]), reports=reports)
                 self._have(word.cells)
                 continue
             if not 0 <= number <= self._size:
@@ -409,7 +409,7 @@ class AdaptiveWord:
         self._check_due()
         if symbol not in self._index:
             raise UnknownSymbolError
-        code, block, passed = self._codes[self._index[symbol]], self._word.block, self._word.passed
+        code, block, passed = self._codes[self._index[symbol]], self._word.blocks[0], self._word.passed[0]
         if block is not None:
             if passed + 1 < len(block.responses) and not last:
                 return {WAITING: Fraction(1)}
@@ -427,7 +427,7 @@ class AdaptiveWord:
         In a block, that where all its symbols so far are the same.
         """
         self._check_due()
-        codes, block, passed = self._code_of[:-1], self._word.block, self._word.passed
+        codes, block, passed = self._code_of[:-1], self._word.blocks[0], self._word.passed[0]
         if block is not None:
             if signal == WAITING and passed + 1 < len(block.responses):
                 return np.ones(len(codes))

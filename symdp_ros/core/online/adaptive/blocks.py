@@ -28,6 +28,7 @@ With a symbol, what is known of a state moves to the counts with one more in its
 signal z, all is weighed by the chance of z for each count, and summed over the counts. Back, the
 same is done transposed.
 """
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +56,6 @@ class Turn(NamedTuple):
     """
     One symbol of a block.
 
-    :param block: of which.
     :param number: from 0.
     """
 
@@ -63,65 +63,116 @@ class Turn(NamedTuple):
     number: int
 
     @property
-    def _counts(self) -> Ints:
-        """Return which counts each state leads to: shape (states, counts before)."""
-        found: Ints = after(self.number, self.block.cells).T[self.block.codes[self.number]]
-        return found
-
-    @property
     def ends(self) -> bool:
         """Return whether something was drawn with this symbol."""
         return self.block.place > 0 and self.block.size == self.number + 1
 
     @property
-    def marks(self) -> tuple[Ints]:
+    def marks(self) -> Ints:
         """Return what stands for it in a state: what was drawn, `INSIDE`, or 0 while it waits."""
-        return np.array([self.block.place if self.ends or not self.block.place else INSIDE]),
+        return np.array([self.block.place if self.ends or not self.block.place else INSIDE])
+
+
+class Turns:
+    """
+    One symbol of each of some words, of which some are within a block.
+
+    Arrays have one column for each count so far of a word's block, one for other words; words come
+    one after another.
+
+    :param turns: of each word; None: it is in no block.
+    """
+
+    def __init__(self, turns: Sequence[Turn | None]):
+        self.turns = turns
+        self.update()
+
+    def update(self) -> None:
+        """Take note of what was drawn since."""
+        #: how many columns each word has before the symbol, and after it
+        self.before = np.array([
+            1 if turn is None else len(vectors(turn.number, turn.block.cells))
+            for turn in self.turns])
+        self.after = np.array([
+            1 if turn is None or turn.ends else len(vectors(turn.number + 1, turn.block.cells))
+            for turn in self.turns])
+        if loops is not None:
+            #: of each word, the number of its symbol, m, and how many weights it has before
+            self._kinds = np.zeros((len(self.turns), 3), np.int64)
+            self._codes = np.zeros((len(self.turns), self._states), np.uint8)
+            weights, at = list[Floats](), 0
+            for word, turn in enumerate(self.turns):
+                if turn is not None:
+                    self._kinds[word] = (turn.number, turn.block.cells - 1,
+                                         at if turn.ends else -1)
+                    self._codes[word] = turn.block.codes[turn.number]
+                    if turn.ends:
+                        weights.append(turn.block.likelihood)
+                        at += len(weights[-1])
+            self._weights = np.concatenate(weights) if weights else np.empty(0)
 
     @property
-    def columns(self) -> int:
-        """Return how many counts there are after the symbol: 1 where something was drawn."""
-        return 1 if self.ends else len(after(self.number + 1, self.block.cells))
+    def _states(self) -> int:
+        return next(turn.block.codes.shape[1] for turn in self.turns if turn is not None)
 
-    @property
-    def _likelihood(self) -> Floats | None:
-        return self.block.likelihood if self.ends else None
-
-    def _compiled(self, forward: bool, given: Floats, found: Floats) -> Floats:
-        """Do what `forward` or `backward` does, compiled."""
-        loops.turn(forward, given, self.block.codes[self.number], self._likelihood, found,
-                   given.shape[0], self.block.codes.shape[1], self.number, self.block.cells - 1)
-        return found
+    def select(self, some: slice) -> 'Turns | None':
+        """Return this for some of the words; None: none of them is in a block."""
+        turns = self.turns[some]
+        return None if all(turn is None for turn in turns) else Turns(turns)
 
     def forward(self, joint: Floats) -> Floats:
-        """Return what is known with the symbol: (models, states, counts) → other counts."""
+        """Return what is known with the symbol: (models, states, columns) → other columns."""
+        models, states, columns = joint.shape
         if loops is not None:
-            return self._compiled(True, joint, np.empty((*joint.shape[:2], self.columns)))
-        counts, states = self._counts, np.arange(joint.shape[1])[:, None]
-        if self.ends:
-            weighed = joint * self.block.likelihood[counts]
-            for count in range(1, weighed.shape[2]):  # one after another
-                weighed[:, :, 0] += weighed[:, :, count]
-            return weighed[:, :, :1].copy()
-        found = np.zeros((*joint.shape[:2], self.columns))
-        found[:, states, counts] = joint
-        return found
+            found = np.empty((models, states, self.after.sum()))
+            loops.turn(True, joint, self._kinds, self._codes, self._weights, found, models, states,
+                       len(self.turns), columns, found.shape[2])
+            return found
+        every = np.arange(states)[:, None]
+        parts = np.split(joint, np.cumsum(self.before)[:-1], axis=2)
+        for word, turn in enumerate(self.turns):
+            if turn is None:
+                continue
+            counts, here = _counts(turn), parts[word]
+            if turn.ends:
+                weighed = here * turn.block.likelihood[counts]
+                for count in range(1, weighed.shape[2]):  # one after another
+                    weighed[:, :, 0] += weighed[:, :, count]
+                parts[word] = weighed[:, :, :1]
+            else:
+                parts[word] = np.zeros((models, states, self.after[word]))
+                parts[word][:, every, counts] = here
+        return np.concatenate(parts, axis=2)
 
     def backward(self, later: Floats) -> Floats:
         """
         Return the chance of all later signals before the symbol, from that after it.
 
-        :param later: shape (models, states + 1, counts); the last state is 0.
+        :param later: shape (models, states + 1, columns); the last state is 0.
         """
+        models, states, columns = later.shape
         if loops is not None:
-            before = len(after(self.number, self.block.cells))
-            return self._compiled(False, later, np.empty((*later.shape[:2], before)))
-        counts, states = self._counts, np.arange(later.shape[1] - 1)[:, None]
-        if self.ends:
-            later = later * self.block.likelihood
-        found = np.zeros((*later.shape[:2], counts.shape[1]))
-        found[:, :-1] = later[:, states, counts]
-        return found
+            found = np.empty((models, states, self.before.sum()))
+            loops.turn(False, later, self._kinds, self._codes, self._weights, found, models,
+                       states - 1, len(self.turns), columns, found.shape[2])
+            return found
+        every = np.arange(states - 1)[:, None]
+        parts = np.split(later, np.cumsum(self.after)[:-1], axis=2)
+        for word, turn in enumerate(self.turns):
+            if turn is None:
+                continue
+            counts, here = _counts(turn), parts[word]
+            if turn.ends:
+                here = here * turn.block.likelihood
+            parts[word] = np.zeros((models, states, self.before[word]))
+            parts[word][:, :-1] = here[:, every, counts]
+        return np.concatenate(parts, axis=2)
+
+
+def _counts(turn: Turn) -> Ints:
+    """Return which counts each state leads to: shape (states, counts before)."""
+    found: Ints = after(turn.number, turn.block.cells).T[turn.block.codes[turn.number]]
+    return found
 
 
 class Block:
@@ -158,39 +209,43 @@ class Block:
         return place if self.can_draw(place, symbols) else 0
 
 
-def choose_block(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
-                 single: Cells, most: int) -> Block | None:
+def choose_blocks(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
+                  single: Cells, most: int) -> list[Block | None]:
     """
-    Choose between a block and a signal about one symbol.
+    Choose between a block and a signal about one symbol, for each of some words.
 
     :param moves: of all models.
-    :param joint: f(m, s) of the next symbol: shape (models, states, 1).
-    :param belief: Σ_m of it: shape (states, 1).
+    :param joint: f(m, s) of the next symbol: shape (models, states, words).
+    :param belief: Σ_m of it: shape (states, words).
     :param single: the cells of a signal about one symbol.
     :param most: how many symbols a block may have.
-    :return: the block; None: a signal about one symbol is worth as much.
+    :return: of each word, the block; None: a signal about one symbol is worth as much.
     """
+    responses, words = [*tables.blocks.values()], joint.shape[2]
     if loops is not None:
         best, codes = _compiled(tables, moves, joint, belief, single, most)
     else:
-        means = _Means(moves, joint[:, :, 0], belief[:, 0], tables.signal)
-        best, codes = _best(tables, means, single, most)
-    if best < 0:
-        return None
-    responses = [*tables.blocks.values()][best]
-    return Block(responses, codes[:len(responses)])
+        best, codes = np.empty(words, np.int64), [np.empty(0)] * words
+        for word in range(words):
+            means = _Means(moves, joint[:, :, word], belief[:, word], tables.signal)
+            one = Cells(*(part[..., word:word + 1] for part in single))
+            best[word], codes[word] = _best(tables, means, one, most)
+    return [None if i < 0 else Block(responses[i], cells[:len(responses[i])].copy())
+            for i, cells in zip(best.tolist(), codes, strict=True)]
 
 
 def _compiled(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
-              single: Cells, most: int) -> tuple[int, Numbers]:
-    """Return what `_best` does, compiled."""
-    laws, size = tables.laws, int(single.sizes[0])
+              single: Cells, most: int) -> tuple[Ints, Numbers]:
+    """Return what `_best` does, compiled, of each word."""
+    laws, words = tables.laws, joint.shape[2]
     successors, chances = moves.by_state
-    codes = np.empty((MOST_LENGTH, tables.states), np.uint8)
-    best: int = loops.block(
-        joint, belief, moves.prior, successors, chances, tables.X.rows, laws.sizes, laws.laws,
-        single.codes, size, tuple(share[size] for share in tables.shares), most, codes,
-        *chances.shape, tables.signal, len(laws.sizes), len(laws.laws))
+    best, codes = np.empty(words, np.int64), np.empty((words, MOST_LENGTH, tables.states), np.uint8)
+    loops.block(
+        np.ascontiguousarray(joint.transpose(2, 0, 1)), np.ascontiguousarray(belief.T),
+        moves.prior, successors, chances, tables.X.rows, laws.sizes, laws.laws,
+        np.ascontiguousarray(single.codes.T), single.sizes, tables.shares.other.base, most, best,
+        codes, words, *chances.shape, tables.signal, len(laws.sizes), len(laws.laws),
+        len(tables.shares.other))
     return best, codes
 
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits
-from symdp_ros.core.online.adaptive.blocks import Turn
+from symdp_ros.core.online.adaptive.blocks import Turn, Turns
 from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.own_moves import EVERY
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
-from symdp_ros.core.online.adaptive.words import Words
+from symdp_ros.core.online.adaptive.words import COUNTED, Words
 from symdp_ros.core.online.counts import after, NUMBERS, SIGNALS, vectors
 from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Count, WAITING
@@ -18,6 +18,7 @@ from symdp_ros.errors import ChainError
 
 NOTHING = np.iinfo(np.int64).min  # in place of a signal: there was no symbol
 
+_COUNTS = 5           # columns, about, of a word that has blocks
 _NUMBERS = 1 << 17    # of f of the words that are in step: they stay near the processor
 _BYTES = 1 << 28      # of what is kept of whole words that are in step
 _MOST = 256           # words in step
@@ -79,9 +80,10 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
     order = order[lengths[order] > 0]
     while len(order):
         most = max(1, _NUMBERS // (tables.moves.models * tables.states))
-        if tables.longest(delay) > 1 or tables.learns and (
-                sizes[order[0]] * tables.report > EVERY):
-            most = 1  # each has blocks, and moves, of its own
+        if tables.longest(delay) > 1:
+            most = max(1, most // _COUNTS) if delay is None else 1
+        if tables.learns and sizes[order[0]] * tables.report > EVERY:
+            most = 1  # each has moves of its own
         if delay is None:
             most = min(most, max(1, int(_BYTES // (2 * tables.states * sizes[order[0]]))))
         some, order = np.split(order, [min(most, _MOST)])
@@ -109,7 +111,7 @@ class _Group:
         self._words.begin(initial)
         self._draws = [_Draws(tables, bits, number, length) for number, length in zip(
             numbers.tolist(), lengths.tolist(), strict=True)]
-        self._counted = 0  # in a block
+        self._counted = [0] * len(numbers)  # in a block: the number of the vector
         most = max(tables.responses) + 1
         self._limits = [(0, 1, 1)] * most
         for count, response in tables.responses.items():
@@ -127,15 +129,19 @@ class _Group:
         each = 1 if zones is not None else tables.signal // tables.report
         for at in range(int(self._lengths[0])):
             here = first[:words.words] + at
-            if words.block is not None:
-                self._count(words, int(symbols[here[0]]), int(here[0]),
-                            at + 1 == self._lengths[0], int(begins[0]), found)
-            else:
-                told = None if zones is None else zones[here]
-                if told is not None:
-                    words.prepare(told)
-                places = self._signals(words, symbols[here], here, told, at, found)
-                self._take(words, places, told, begins, found)
+            told = None if zones is None else zones[here]
+            if told is not None:
+                words.prepare(told)
+            places = self._signals(words, symbols[here], here, told, at, found)
+            for word, block in enumerate(words.blocks):
+                if block is not None:
+                    place = self._count(words, word, int(symbols[here[word]]),
+                                        at + 1 == self._lengths[word])
+                    places[word] = place or COUNTED
+                    signal = WAITING if not place else Count(
+                        vectors(words.passed[word] + 1, block.cells)[place - 1])
+                    found.signals[here[word]] = tables.states + NUMBERS[signal]
+            self._take(words, places, told, begins, found)
             left = int(np.searchsorted(-self._lengths, -(at + 1)))  # words that are longer
             if left < words.words:
                 ending = words if not left else words.select(slice(left, words.words))
@@ -154,29 +160,23 @@ class _Group:
         if words.take(places, told):
             found.reports[begins[:words.words] + number] = words.previous
 
-    def _count(self, words: Words, symbol: int, here: int, last: bool, begin: int,
-               found: Drawn) -> None:
-        """Count one symbol of a block, which is alone; where it ends, draw."""
-        block, passed = words.block, words.passed
+    def _count(self, words: Words, word: int, symbol: int, last: bool) -> int:
+        """Count a symbol of a word's block; return what is drawn where it ends, from 1; 0: not."""
+        block, passed, counted = words.blocks[word], words.passed[word], self._counted
         assert block is not None
         code = int(block.codes[passed, symbol]) if symbol >= 0 else 0
-        self._counted = int(after(passed, block.cells)[self._counted if passed else 0, code])
-        signal, place = WAITING, 0
-        if last or passed + 1 == len(block.responses):
-            drawn = block.responses[passed].draw(self._draws[0].stream)[self._counted]
-            signal, place = Count(vectors(passed + 1, block.cells)[drawn]), drawn + 1
-        found.signals[here] = self._tables.states + NUMBERS[signal]
-        number = words.count // self._tables.report - words.held
-        if words.count_in(place):
-            found.reports[begin + number] = words.previous[0]
+        counted[word] = int(after(passed, block.cells)[counted[word] if passed else 0, code])
+        if not last and passed + 1 < len(block.responses):
+            return 0
+        return 1 + block.responses[passed].draw(self._draws[word].stream)[counted[word]]
 
     def _signals(self, words: Words, symbols: Ints, here: Ints, told: Ints | None, at: int,
                  found: Drawn) -> Ints:
         """Draw the cells of one symbol of each word; note who founded them."""
         places = np.zeros(words.words, np.int64)
         if words.cells is None:
-            assert told is not None  # only with zones is a symbol not drawn for
-            found.signals[here] = -1 - told
+            if told is not None:
+                found.signals[here] = -1 - told
             return places
         sizes, founders, codes = words.cells
         each = np.arange(words.words)
@@ -194,7 +194,7 @@ class _Group:
 
 
 def told(tables: AdaptiveTables, delay: int | None, initial: int,
-         signals: Ints) -> list[Floats | Turn]:
+         signals: Ints) -> list[Floats | Turns]:
     """
     Return what each signal of one word tells, where there are blocks.
 
@@ -204,17 +204,17 @@ def told(tables: AdaptiveTables, delay: int | None, initial: int,
     :param signals: as of `Drawn`: shape (symbols,).
     :raises ChainError: that cannot have been drawn.
     """
-    words, found = Words(tables, delay), list[Floats | Turn]()
+    words, found = Words(tables, delay), list[Floats | Turns]()
     words.begin(initial)
     for number, drawn in enumerate(signals.tolist(), 1):
-        block, passed, states = words.block, words.passed, tables.states
+        block, passed, states = words.blocks[0], words.passed[0], tables.states
         if block is not None:
             signal = SIGNALS[drawn - states] if drawn >= states else None
             place = block.place_of(signal, passed + 1)
             if not place and (signal != WAITING or passed + 1 == len(block.responses)):
                 raise _not_drawn(number)
-            found.append(Turn(block, passed))
-            words.count_in(place, reports=False)
+            words.take(np.array([place or COUNTED]), reports=False)
+            found.append(Turns([Turn(block, passed)]))
         else:
             assert words.cells is not None
             places = np.flatnonzero(words.cells.founders[:, 0] == drawn) + 1

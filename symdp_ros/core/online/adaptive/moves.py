@@ -8,6 +8,7 @@ are equally likely has two numbers for each state, and no weight for each edge: 
 neighbours are then one for all such models.
 """
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts
@@ -94,7 +95,7 @@ class Moves:
                 np.ascontiguousarray(weights))
 
     def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
-                summed: Floats, room: Room, together: bool = False) -> None:
+                summed: Floats, room: Room, groups: Ints | None = None) -> None:
         """
         Put what f becomes by a signal, the switch and a move into `after`, its Σ_m into `summed`.
 
@@ -102,17 +103,21 @@ class Moves:
         :param belief: Σ_m of f: shape (states, words); `summed` may be the same.
         :param likelihood: of the signal, for each state: shape (states, words); None: there is
             none.
-        :param together: whether all columns are of one word, by what was counted in a block: they
-            sum to 1 together.
+        :param groups: where the columns of each word begin, and at last where they end, which sum
+            to 1 together: of each count in a block; None: each word has one.
         """
         if self._edges is not None:
             loops.predict(self._edges[0], joint, belief, likelihood, after, summed, self.keep,
-                          together, self._switch, self._own, self._stay, self._leave, *joint.shape,
+                          groups, self._switch, self._own, self._stay, self._leave, *joint.shape,
+                          0 if groups is None else len(groups) - 1,
                           room('forward', (4 * belief.size + self.states + joint.shape[2],)))
             return
         chances = belief if likelihood is None else belief * likelihood
         sums = total(chances)
-        factor = 1.0 / (np.add.reduce(sums, keepdims=True) if together else sums)
+        if groups is not None:
+            sums = np.concatenate([np.full(end - begin, np.add.reduce(sums[begin:end]))
+                                   for begin, end in pairwise(groups.tolist())])
+        factor = 1.0 / sums
         chances = chances * factor
         shape = self.models, self.states + 1, joint.shape[2]
         mixed = room.zeros('mixed', shape)[:, :-1]

@@ -126,7 +126,7 @@ def _pairs(moves: Moves, steps: list[tuple[Floats, Any, Floats | None]]) -> Iter
     room, weights, (sources, targets) = Room(), moves.weights, moves.ends
     after: Floats | None = None
     for joint, told, likelihood in reversed(steps):
-        turn = told if hasattr(told, 'forward') else None
+        turn = None if told is None else told.turns
         if after is not None:
             left = joint if turn is None else turn.forward(joint)
             if likelihood is not None:
@@ -139,12 +139,12 @@ def _pairs(moves: Moves, steps: list[tuple[Floats, Any, Floats | None]]) -> Iter
             after = after / max(after.max(), 1e-300)
             moves.backward(after, 1.0, room)
         else:
-            columns = joint.shape[2] if turn is None else turn.columns
+            columns = joint.shape[2] if turn is None else turn.after[0]
             after = np.zeros((moves.models, moves.states + 1, columns))
             after[:, :-1] = 1.0
         if turn is not None:
             after = turn.backward(after)
         elif likelihood is not None:
             after[:, :-1] *= likelihood
-        if told is not None and turn is None and told.again.any():
+        if told is not None and told.again.any():
             after[:, :-1] = 1.0  # s does not depend on what was before

@@ -7,8 +7,8 @@ Names as in `core.online.adaptive.adaptive`. Arrays have the axes (models, state
 of these. All words stand at one tick. A word that is drawn live is alone here; whatever words are
 beside it, its numbers are the same to the last bit, but for H and the sums beside it.
 
-Only a word that is alone can have blocks (`core.online.adaptive.blocks`). Within a block the last
-axis is that of the counts so far.
+Words whose reports all leave with `finish` can have blocks (`core.online.adaptive.blocks`), and a
+word that is alone. Within its block a word has one column for each of the counts so far.
 """
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
@@ -16,12 +16,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers
 from symdp_ros.core.neighbours import Room
-from symdp_ros.core.online.adaptive.blocks import Block, choose_block, Turn
+from symdp_ros.core.online.adaptive.blocks import Block, choose_blocks, Turn, Turns
 from symdp_ros.core.online.adaptive.cells import Cells, choose
 from symdp_ros.core.online.adaptive.moves import Moves, total
 from symdp_ros.core.online.adaptive.own_moves import EVERY, extended, OwnMoves
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 
+COUNTED = -1  # in place of what was drawn: a symbol of a block was counted, nothing is drawn yet
 NO_PLAN = 2**32 - 1  # in place of how long ago reports were chosen
 SEGMENT = 64  # ticks, at least, of a whole word whose f is kept once
 
@@ -39,30 +40,40 @@ class Told(NamedTuple):
     places: Ints      # the number of the cell drawn, from 1; 0: none
     zones: Ints       # the number of the zone told, from 1; 0: none
     again: Booleans   # whether f began again
+    turns: Turns | None  # of the words that are within a block; None: none is
 
     @property
     def marks(self) -> tuple[Ints, Ints]:
-        """Return what stands for it in a state: cells and zones."""
-        return self.places, self.zones
+        """Return what stands for it in the state of a word: cells and zones."""
+        turn = None if self.turns is None else self.turns.turns[0]
+        return self.places if turn is None else turn.marks, self.zones
 
-    def likelihood(self) -> Floats:
-        """Return the probability of the signal for each symbol: shape (states, words)."""
-        if len(self.places) == 1:
+    def likelihood(self) -> Floats | None:
+        """
+        Return the probability of the signal for each symbol: shape (states, columns).
+
+        None: all words are within a block.
+        """
+        words, after = len(self.places), None if self.turns is None else self.turns.after
+        if after is not None and not self.places.any():
+            return None
+        if words == 1:
             found: Floats = self.chances.take(self.codes)
             return found
-        words = len(self.places)
         index = np.multiply(self.codes, words, dtype=np.intp)
         index += np.arange(words)
-        return self.chances.ravel().take(index)
+        found = self.chances.ravel().take(index)
+        return found if after is None else np.repeat(found, after, axis=1)
 
     def select(self, some: slice) -> 'Told':
         """Return this for some of the words."""
-        parts: list[Any] = [np.ascontiguousarray(part[..., some]) for part in self]
-        return Told(*parts)
+        *arrays, turns = self
+        parts: list[Any] = [np.ascontiguousarray(part[..., some]) for part in arrays]
+        return Told(*parts, None if turns is None else turns.select(some))
 
 
 #: a tick, f, what was told, and its likelihood
-_Tick: TypeAlias = tuple[int, Floats, Told | Turn | None, Floats | None]
+_Tick: TypeAlias = tuple[int, Floats, Told | None, Floats | None]
 
 
 class Words:
@@ -75,10 +86,11 @@ class Words:
 
     count: int              # ticks so far
     previous: Ints          # the last report of each word: (words,)
-    cells: Cells | None     # of the next signal; None: none is due, or a block
-    block: Block | None     # the next one, or the one under way
-    passed: int             # symbols of it so far
+    cells: Cells | None     # of the next signals; None: none is due
+    blocks: list[Block | None]  # of each word, that of the next symbol; it then has no cells
+    passed: list[int]       # symbols of it so far
     posterior: Floats | None  # γ of what was reported last: (states, words)
+    _columns: Ints | None
 
     def __init__(self, tables: AdaptiveTables, delay: int | None, count: int = 1):
         self.tables, self.delay, self.words = tables, delay, count
@@ -89,7 +101,7 @@ class Words:
         #: reports that leave before more is known
         self._leaving = tables.row // tables.report if delay else 1
         #: symbols that a block can have
-        self.longest = tables.longest(delay) if count == 1 else 1
+        self.longest = tables.longest(delay) if count == 1 or delay is None else 1
         if self.longest > 1:
             self._leaving = self.held + 1
         #: ticks that are kept before the first one whose report has not left
@@ -129,10 +141,11 @@ class Words:
         ticks = self.held * self.tables.report + self.before + 1
         self._ring: list[Floats | None] = [None] * ticks
         self._ring[count % ticks] = joint
-        self.told: list[Told | Turn | None] = [None] * (0 if self.delay is None else self._rows)
+        self.told: list[Told | None] = [None] * (0 if self.delay is None else self._rows)
         self._likely: list[Floats | None] = [None] * self._rows
         self.begins: list[Floats] = []  # f of the first tick of each segment
-        self.posterior, self.block, self.passed = None, None, 0
+        self.posterior, self._columns = None, None  # of each word; None: one
+        self.blocks, self.passed = [None] * self.words, [0] * self.words
         #: the tick for which reports were chosen last; what they were chosen by
         self.planned_at: int | None = None
         self._planned: list[Floats] = [np.empty((0, 0))] * self._leaving
@@ -208,15 +221,16 @@ class Words:
     @property
     def _needed_since(self) -> int:
         """Return the first tick whose report is due yet; in a block, that where it begins."""
-        since, told = self.since, None
+        since = self.since
         if self.longest > 1 and since < self.count:
             row = since - since % self.tables.row
             told = self._told_at(row)
-            if isinstance(told, Turn) and (told.number if row == since else not told.ends):
-                since = row - told.number * self.tables.row
+            turn = None if told is None or told.turns is None else told.turns.turns[0]
+            if turn is not None and (turn.number if row == since else not turn.ends):
+                since = row - turn.number * self.tables.row
         return since
 
-    def kept(self) -> Iterator[Told | Turn]:
+    def kept(self) -> Iterator[Told]:
         """Yield what was told since then."""
         if self.own is not None and self.delay is not None:
             self.own.since(self._needed_since)
@@ -238,14 +252,25 @@ class Words:
         def part(array: Any) -> Any:
             return np.ascontiguousarray(array[..., some])
 
+        def columns(array: Floats, each: Ints | None) -> Floats:
+            if each is None:
+                return part(array)
+            ends = _ends(each)
+            return np.ascontiguousarray(array[..., ends[some.start]:ends[some.stop]])
+
+        assert self.longest == 1 or len(self._ring) == 1
         found.previous = self.previous[some]
-        found._ring = [None if f is None else part(f) for f in self._ring]
-        found.begins = [part(f) for f in self.begins]
-        found.told = [told.select(some) if isinstance(told, Told) else None for told in self.told]
-        found._likely = [None if f is None else part(f) for f in self._likely]
+        found.blocks, found.passed = self.blocks[some], self.passed[some]
+        found._columns = None if self._columns is None else self._columns[some]
+        found._ring = [None if f is None else columns(f, self._columns) for f in self._ring]
+        found.begins = [columns(f, self._columns_before(i * self.length))
+                        for i, f in enumerate(self.begins)]
+        found.told = [None if told is None else told.select(some) for told in self.told]
+        found._likely = [None] * len(self._likely) if self.longest > 1 else [
+            None if f is None else part(f) for f in self._likely]
         found._planned = [part(f) for f in self._planned]
         found._values = [part(f) for f in self._values]
-        found._belief = part(self._belief)
+        found._belief = columns(self._belief, self._columns)
         found.posterior = None if self.posterior is None else part(self.posterior)
         found.cells = None if self.cells is None else Cells(*map(part, self.cells))
         if self.tables.zones is not None:
@@ -256,15 +281,38 @@ class Words:
     def _due(self) -> None:
         """Choose the cells where a signal is due, or a block."""
         self.cells = None
-        if (self.tables.zones is not None or self.count % self.tables.signal
-                or self.block is not None):
+        if self.tables.zones is not None or self.count % self.tables.signal:
             return
-        self.cells = choose(self.tables, self._belief, self.previous, self._at_once)
+        joint, belief, due = self.joint, self._belief, np.ones(self.words, np.bool_)
         if self.longest > 1:
-            self.block = choose_block(self.tables, self.moves, self.joint, self._belief,
-                                      self.cells, self.longest)
-            if self.block is not None:
-                self.cells, self.passed = None, 0
+            due = np.array([block is None for block in self.blocks])
+            if not due.any():
+                return
+            if self._columns is not None:
+                some = _ends(self._columns)[:-1][due]
+                joint, belief = joint[:, :, some], belief[:, some]
+        cells = choose(self.tables, np.ascontiguousarray(belief), self.previous[due],
+                       self._at_once)
+        if self.longest > 1:
+            chosen = choose_blocks(self.tables, self.moves, joint, belief, cells, self.longest)
+            alone = np.array([block is None for block in chosen])
+            for word, block in zip(np.flatnonzero(due).tolist(), chosen, strict=True):
+                self.blocks[word], self.passed[word] = block, 0
+            cells, due[due] = Cells(*(part[..., alone] for part in cells)), alone
+        self._have_cells(cells, due)
+
+    def _have_cells(self, cells: Cells, some: Booleans) -> None:
+        """Take note of the cells of some of the words; the others have none."""
+        if not some.any():
+            return
+        if some.all():
+            self.cells = cells
+            return
+        sizes = np.zeros(self.words, np.int64)
+        founders = np.full((len(cells.founders), self.words), -1)
+        codes = np.zeros((self.tables.states, self.words), cells.codes.dtype)
+        sizes[some], founders[:, some], codes[:, some] = cells
+        self.cells = Cells(sizes, founders, codes)
 
     def prepare(self, zones: Ints) -> None:
         """
@@ -284,61 +332,72 @@ class Words:
         if some.all():
             self.cells = choose(tables, self._belief, self.previous, self._at_once, self._inside)
             return
-        cells = choose(tables, self._belief[:, some], self.previous[some], self._at_once,
-                       self._inside[:, some])
-        sizes = np.zeros(self.words, np.int64)
-        founders = np.full((len(cells.founders), self.words), -1)
-        codes = np.zeros((tables.states, self.words), cells.codes.dtype)
-        sizes[some], founders[:, some], codes[:, some] = cells
-        self.cells = Cells(sizes, founders, codes)
+        self._have_cells(choose(tables, self._belief[:, some], self.previous[some], self._at_once,
+                                self._inside[:, some]), some)
 
     def take(self, places: Ints, zones: Ints | None = None, reports: bool = True) -> bool:
         """
         Go on to the next report: take in a signal.
 
-        :param places: of each word, the number of the cell that was drawn, from 1; 0: none.
+        :param places: of each word, the number of the cell that was drawn, from 1; in a block,
+            that of the vector, which ends it, or `COUNTED`; 0: none, and a block is left.
         :param zones: the numbers of the zones told, which are ready; −1: none is told.
         :param reports: whether to make the report that is due.
         :return: whether there is a report: `previous`.
         """
         told: Told | None = None
         if self.count % self.tables.row == 0:
-            if self.block is not None:
-                self._leave_block()
-            told = self._tell(places, zones)
+            turns = self._count(places) if self.longest > 1 else None
+            told = self._tell(places, zones, turns)
         return self._go_on(told, reports)
 
-    def count_in(self, place: int, reports: bool = True) -> bool:
-        """
-        Go on to the next report: one more symbol of the block is counted.
+    def _count(self, places: Ints) -> Turns | None:
+        """Count one more symbol of the blocks; where something was drawn, they end."""
+        inside = [word for word, block in enumerate(self.blocks) if block is not None]
+        if not inside:
+            return None
+        if self.words == 1:
+            if places[0] == 0:
+                self._leave_block()
+                return None
+            if self.passed[0] == 0:
+                self._begun = self.joint.copy()
+        turns: list[Turn | None] = [None] * self.words
+        for word in inside:
+            block = self.blocks[word]
+            assert block is not None
+            turns[word] = Turn(block, self.passed[word])
+            self.passed[word] += 1
+            if places[word] > 0:
+                self._end(word, int(places[word]))
+        return Turns(turns)
 
-        :param place: of what was drawn of it, from 1, which ends it; 0: nothing yet.
-        :param reports: as of `take`.
-        :return: the same.
-        """
-        assert self.block is not None
-        if self.delay is None and self.count % self.length == 0:
-            self.begins.append(self.joint.copy())
-        if self.passed == 0:
-            self._begun = self.joint.copy()
-        turn = Turn(self.block, self.passed)
-        self.passed += 1
-        if self.delay is None:
-            self.told.append(turn)
-        else:
-            self.told[self._row_of(self.count)] = turn
-        if place:
-            self.end(place)
-        return self._go_on(turn, reports)
+    def _end(self, word: int, place: int) -> None:
+        """End a block with what was drawn of its symbols so far."""
+        block = self.blocks[word]
+        assert block is not None
+        block.size, block.place, self.blocks[word] = self.passed[word], place, None
 
     def end(self, place: int) -> None:
-        """End the block with what was drawn of the symbols so far."""
-        assert self.block is not None
-        self.block.size, self.block.place, self.block = self.passed, place, None
+        """End the block of a word that is alone with what was drawn of the symbols so far."""
+        self._end(0, place)
+        tick = self.count - 1
+        tick -= tick % self.tables.signal
+        now = self._told_at(tick)
+        assert now is not None and now.turns is not None
+        now.turns.update()
+        self._columns = None
+        for tick in range(self.count if self.delay is None else tick, self.count):
+            joint = self._ring[tick % len(self._ring)]
+            assert joint is not None
+            self._ring[(tick + 1) % len(self._ring)], self._belief = self._moved(
+                joint, joint.sum(axis=0), now, None, None)
+            now = None
 
     def _leave_block(self) -> None:
         """Go on as if there were no signal about the block under way."""
-        count, passed, self.block, self.passed = self.count, self.passed, None, 0
+        count, passed = self.count, self.passed[0]
+        self.blocks, self.passed, self._columns = [None], [0], None
         if passed:
             self.count -= passed * self.tables.signal
             if self.delay is None:
@@ -349,22 +408,26 @@ class Words:
             self._ring[self.count % len(self._ring)] = self._begun
             self._belief = self._begun.sum(axis=0)
             while self.count < count:
+                self.blocks = [None]
                 self.take(np.zeros(1, np.int64), reports=False)
-            self.block = None
+            self.blocks = [None]
 
-    def _go_on(self, told: Told | Turn | None, reports: bool) -> bool:
+    def _go_on(self, told: Told | None, reports: bool) -> bool:
         tables = self.tables
         reported = reports and self.delay is not None and self.held * tables.report <= self.count
         if reported:
-            self._report(isinstance(told, Turn) and not told.ends)
-        likelihood = self._likely[self._row_of(self.count)] if isinstance(told, Told) else None
+            turn = None if told is None or told.turns is None else told.turns.turns[0]
+            self._report(turn is not None and not turn.ends)
+        likelihood = None if told is None else self._likely[self._row_of(self.count)]
+        if told is not None:
+            self._columns = None if told.turns is None else told.turns.after
         now = told
         for tick in range(self.count, self.count + tables.report):
             here, next_ = (t % len(self._ring) for t in (tick, tick + 1))
             joint = self._ring[here]
             assert joint is not None
             after, self._belief = self._moved(joint, self._belief, now, likelihood,
-                                              self._ring[next_])
+                                              self._ring[next_], self._columns)
             self._ring[next_] = after
             now = likelihood = None
         self.count += tables.report
@@ -373,12 +436,12 @@ class Words:
         self._due()
         return reported
 
-    def _learn(self, told: Told | Turn | None) -> None:
+    def _learn(self, told: Told | None) -> None:
         """Take note of what was told for the own model, and at public times make it anew."""
         own, tables = self.own, self.tables
         assert own is not None
         own.told.append(told)
-        if self.block is not None or self.count < own.begin + EVERY or self.count % tables.row:
+        if self.blocks[0] is not None or self.count < own.begin + EVERY or self.count % tables.row:
             return
         self.own = own.learnt(
             self.moves, tables.report, self.joint,
@@ -395,36 +458,55 @@ class Words:
         self.moves, self.planned_at = self.own.moves() or self.moves, None
         self._belief = self.joint.sum(axis=0)  # as where a word stands after a restart
 
-    def _made(self, joint: Floats, told: Told | Turn | None
-              ) -> tuple[Floats, Floats | None, Floats]:
+    def _made(self, joint: Floats, told: Told | None) -> tuple[Floats, Floats | None, Floats]:
         """Return f as it was when this was told, the likelihood of that, and f one tick later."""
-        likelihood = told.likelihood() if isinstance(told, Told) else None
-        if isinstance(told, Told) and told.again.any():
+        likelihood = None if told is None else told.likelihood()
+        if told is not None and told.again.any():
             joint = joint.copy()
             _spread_evenly(joint, told.codes < len(told.chances) - 1, told.again,
                            self.moves.prior)
         return joint, likelihood, self._moved(joint, joint.sum(axis=0), told, likelihood, None)[0]
 
-    def _moved(self, joint: Floats, belief: Floats, told: Told | Turn | None,
-               likelihood: Floats | None, after: Floats | None) -> tuple[Floats, Floats]:
-        """Return f one tick later, and its Σ_m, where possible in the arrays given."""
-        if isinstance(told, Turn):
-            joint = told.forward(joint)
+    def _moved(self, joint: Floats, belief: Floats, told: Told | None, likelihood: Floats | None,
+               after: Floats | None, columns: Ints | None = None) -> tuple[Floats, Floats]:
+        """
+        Return f one tick later, and its Σ_m, where possible in the arrays given.
+
+        :param columns: how many each word has then; a word that is alone has all.
+        """
+        if told is not None and told.turns is not None:
+            joint = told.turns.forward(joint)
             belief = joint.sum(axis=0)
         if after is None or after.shape != joint.shape:
             after = np.empty_like(joint)
-        self.moves.forward(joint, belief, likelihood, after, belief, self._room,
-                           self.words == 1)
+        groups = None
+        if joint.shape[2] > self.words:
+            groups = np.array([0, joint.shape[2]]) if columns is None else _ends(columns)
+        self.moves.forward(joint, belief, likelihood, after, belief, self._room, groups)
         return after, belief
+
+    def _columns_after(self, tick: int) -> Ints | None:
+        """Return how many columns each word has after a tick; None: one."""
+        told = self._told_at(tick - tick % self.tables.row)
+        return None if told is None or told.turns is None else told.turns.after
+
+    def _columns_before(self, tick: int) -> Ints | None:
+        """Return how many columns each word has before a tick; None: one."""
+        told = self._told_at(tick)
+        if told is not None:
+            return None if told.turns is None else told.turns.before
+        return self._columns_after(tick)
 
     def _row_of(self, tick: int) -> int:
         return tick // self.tables.row % self._rows
 
-    def _tell(self, places: Ints, zones: Ints | None) -> Told:
+    def _tell(self, places: Ints, zones: Ints | None, turns: Turns | None) -> Told:
         """Take note of what a signal tells, and the zone."""
         tables, words = self.tables, self.words
         if self.delay is None and self.count % self.length == 0:
             self.begins.append(self.joint.copy())
+        if turns is not None:
+            places = np.where([turn is None for turn in turns.turns], places, 0)
         if self.cells is None:
             codes, chances = np.zeros((tables.states, words), np.uint8), np.ones((2, words))
         else:
@@ -448,7 +530,7 @@ class Words:
                 codes = np.where(~within & true, codes.dtype.type(len(chances) - 1), codes)
                 again = self._begin_again(within, true)
             self.ahead[(at + 1) % len(self.ahead)] = tables.can_follow(within)
-        told = Told(codes, chances, places, tell, again)
+        told = Told(codes, chances, places, tell, again, turns)
         row = self._row_of(self.count)
         if self.delay is None:
             self.told.append(told)
@@ -531,7 +613,7 @@ class Words:
             joint, row = self._ring[tick % len(self._ring)], self._row_of(tick)
             assert joint is not None
             told = None if tick % self.tables.row else self.told[row]
-            yield tick, joint, told, self._likely[row] if isinstance(told, Told) else None
+            yield tick, joint, told, None if told is None else self._likely[row]
 
     def _smoothed(self, ticks: Iterator[_Tick]) -> Iterator[tuple[int, Floats]]:
         """Yield (tick, γ) of each report, from the last tick back; γ: shape (states, words)."""
@@ -539,40 +621,42 @@ class Words:
         factor: Floats | None = None
         after: Floats | None = None
         for tick, joint, told, likelihood in ticks:
+            turns = None if told is None else told.turns
+            columns = self._columns_after(tick) if turns is None else turns.after
             if after is None:
-                columns = joint.shape[2] if not isinstance(told, Turn) else told.columns
-                after = room.zeros('later', (moves.models, self.tables.states + 1, columns))
+                after = room.zeros('later', (moves.models, self.tables.states + 1,
+                                             self.words if columns is None else columns.sum()))
                 after[:, :-1] = 1.0 if likelihood is None else likelihood
             else:
                 both = 1.0 if factor is None else factor
-                if factor is not None and after.shape[2] > self.words:
-                    both = np.full(after.shape[2], factor[0])
+                if factor is not None and columns is not None:
+                    both = np.repeat(factor, columns)
                 moves.backward(after, both if likelihood is None else likelihood * both, room)
-            if isinstance(told, Turn):
-                after = told.backward(after)
+            if turns is not None:
+                after, columns = turns.backward(after), turns.before
             factor = None
             if tick % self.tables.report == 0:
                 joined = room('models', joint.shape)
                 np.multiply(joint, after[:, :-1], out=joined)
                 found = np.add.reduce(joined, axis=0)
-                if found.shape[1] > self.words:
-                    found = np.add.reduce(found, axis=1, keepdims=True)
+                if columns is not None:
+                    found = np.add.reduceat(found, _ends(columns)[:-1], axis=1)
                 factor = 1.0 / total(found)
                 yield tick, found * factor
-            if isinstance(told, Told) and told.again.any():
+            if told is not None and told.again.any():
                 after[:, :-1, told.again] = 1.0  # s does not depend on what was before
 
     def _count_zones(self, tick: int, later: Floats, all_zones: bool) -> None:
         """Let who reports the zone that was told have a match more; or no others have any."""
         told = self._told_at(tick)
-        if self.tables.zone_of is None or not isinstance(told, Told) or not told.zones.any():
+        if self.tables.zone_of is None or told is None or not told.zones.any():
             return
         there = self.tables.zone_of[:, None] == told.zones - 1
         later[there] += 1.0
         if all_zones:
             later[~there & (told.zones > 0)] = -np.inf
 
-    def _told_at(self, tick: int) -> Told | Turn | None:
+    def _told_at(self, tick: int) -> Told | None:
         if tick % self.tables.row:
             return None
         return self.told[tick // self.tables.row if self.delay is None else self._row_of(tick)]
@@ -644,13 +728,14 @@ class Words:
                         rows[:1] = [np.empty_like(self.begins[number])]
                     rows[0][...] = self.begins[number]
                 joint, told = rows[i], self._told_at(tick)
-                likely.append(told.likelihood() if isinstance(told, Told) else None)
-                if isinstance(told, Told) and told.again.any():
+                likely.append(None if told is None else told.likelihood())
+                if told is not None and told.again.any():
                     _spread_evenly(joint, told.codes < len(told.chances) - 1, told.again, prior)
                 if i + 1 < len(ticks):
                     rows[i + 1:i + 2] = [self._moved(
                         joint, joint.sum(axis=0), told, likely[i],
-                        rows[i + 1] if i + 1 < len(rows) else None)[0]]
+                        rows[i + 1] if i + 1 < len(rows) else None,
+                        self._columns_after(tick))[0]]
             for i in range(len(ticks) - 1, -1, -1):
                 yield ticks[i], rows[i], self._told_at(ticks[i]), likely[i]
 
@@ -659,3 +744,8 @@ def _spread_evenly(joint: Floats, within: Booleans, words: Booleans, prior: Floa
     """Make some states equally likely in some words: f(m, s) = q(m)/count."""
     some = within[:, words]
     joint[:, :, words] = prior[:, None, None] * (some / some.sum(axis=0))
+
+
+def _ends(columns: Ints) -> Ints:
+    """Return where the columns of each word begin, and at last where they end."""
+    return np.concatenate([[0], np.cumsum(columns)])
