@@ -375,7 +375,7 @@ def test_numbers_of_reports_that_are_refused(policy, reports):
 def test_an_alphabet_and_other_policies_have_no_reports_between():
     with refused(ConfigurationError, 'lets all follow all', setting='reports'):
         made(COMPLETE, reports=2)
-    for mechanism in (made(COMPLETE), OnlineMechanism(FOUR, Privacy(1.0)),
+    for mechanism in (OnlineMechanism(FOUR, Privacy(1.0)),
                       OnlineMechanism(COMPLETE, Privacy(1.0), policy='paper')):
         state = mechanism.state
         with refused(ConfigurationError, setting='policy'):

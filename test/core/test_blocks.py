@@ -17,7 +17,7 @@ from strategies import exp_bounds, flat, grid, per_symbol
 from symdp_ros import Chain, ChainError, UnknownSymbolError
 from symdp_ros.analysis.belief import smooth, smooth_together
 from symdp_ros.core.models import known_model
-from symdp_ros.core.online.adaptive import blocks as blocks_module
+from symdp_ros.core.online.adaptive import blocks as blocks_module, many
 from symdp_ros.core.online.counts import response_of, SIGNALS
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.zones import Count, WAITING
@@ -201,7 +201,8 @@ def test_blocks_err_less():
 def block_under_way(mechanism):
     """Return how many symbols of a block have passed, and how many it has; (0, 0): of none."""
     word = mechanism._word._word
-    return (0, 0) if word.block is None else (word.passed, len(word.block.responses))
+    return (0, 0) if word.blocks[0] is None else (
+        word.passed[0], len(word.blocks[0].responses))
 
 
 @pytest.mark.parametrize('delay', [2, 5, None])
@@ -380,3 +381,25 @@ def test_the_compiled_choice_is_the_same(monkeypatch):
             found.append((sizes, mechanism.state, mechanism.finish()))
             monkeypatch.undo()
         assert found[0] == found[1]
+
+
+@pytest.mark.parametrize('reports', [1, 2])
+@pytest.mark.parametrize('epsilon', [1.0, 2.0])
+@pytest.mark.parametrize('chain', [THREE, STREET, ENDS, grid(4)],
+                         ids=['three', 'street', 'ends', 'grid'])
+def test_words_beside_it_change_nothing_in_a_word(chain, epsilon, reports, monkeypatch):
+    """Of unequal lengths, with unknown and infeasible symbols, over some segments."""
+    monkeypatch.setattr('symdp_ros.core.online.adaptive.words.SEGMENT', 8)
+    if reports > 1:
+        chain = chain.every(2, 1)
+    lengths_, random = [42, 1, 7, 42, 23, 0, 41], Random(11)
+    symbols = np.repeat(random.choices(range(-1, len(chain)), k=sum(lengths_) // 6), 6)
+    offsets = np.cumsum([0, *lengths_])
+    found = []
+    for most in (1, 256):
+        monkeypatch.setattr(many, '_MOST', most)
+        mechanism = made(chain, epsilon, delay=None, reports=reports, random=Random(12))
+        found.append(mechanism.draw_signals(symbols, offsets))
+    for alone, together in zip(*found, strict=True):
+        assert alone.tolist() == together.tolist()
+    assert (found[0][1] >= len(chain)).any()  # blocks

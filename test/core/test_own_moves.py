@@ -12,7 +12,7 @@ from refusals import refused
 from strategies import FOUR, grid
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.core.mechanism_settings import MechanismSettings
-from symdp_ros.core.online.adaptive import own_moves, words
+from symdp_ros.core.online.adaptive import many as batch, own_moves, words
 from symdp_ros.core.registry import LIVE
 from symdp_ros.core.zones import WAITING
 
@@ -25,7 +25,7 @@ DELAYS = [0, 1, 3, None]
 def often(monkeypatch):
     """Have words learn every few ticks."""
     def every(ticks):
-        for module in own_moves, words:
+        for module in own_moves, words, batch:
             monkeypatch.setattr(module, 'EVERY', ticks)
 
     every(4)
@@ -102,7 +102,7 @@ def test_a_restart_at_every_place_changes_nothing(chain, more, delay, often):
     mechanism, random = made(chain, delay=delay, random=Random(1), **more), Random(3)
     for _ in range(30):
         symbol = random.choice([*chain.states, None])
-        if b'' == mechanism.state or mechanism._word._word.block is None:
+        if b'' == mechanism.state or mechanism._word._word.blocks[0] is None:
             other = mechanism.another(random=Random(1))
             other.restore(mechanism.state)
             assert other.state == mechanism.state and other.previous == mechanism.previous
@@ -133,7 +133,7 @@ def test_a_word_that_goes_on_and_one_that_was_restored(more, delay, often):
         one = whole.another(random=Random(cut))
         for symbol in word[:cut]:
             one.step(symbol)
-        if one._word._word.block is not None and one._word._word.passed:
+        if one._word._word.blocks[0] is not None and one._word._word.passed[0]:
             continue  # a block under way is not restored
         two = whole.another(random=Random(99))
         two.restore(one.state)
