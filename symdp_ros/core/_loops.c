@@ -608,10 +608,10 @@ INLINE void mean_of(const Means *means, Size s, double *restrict found) {
 
 /* What is known of a robot from some states on: how likely, and how they lead to each other. */
 typedef struct {
-    Size count;
+    Size count, ticks;         /* states; from one symbol to the next */
     int64_t states[SOME];
     double f[SOME];
-    int64_t begins[SOME + 1];  /* of the states that each leads to */
+    int64_t begins[SOME + 1];  /* of the states that each leads to in a tick */
     uint8_t heads[SOME * SOME];
     double weights[SOME * SOME];
 } Local;
@@ -638,66 +638,41 @@ static void some_states(Local *local, const double *belief, Size states) {
     local->count = some;
 }
 
-static void multiply(const double *a, const double *b, double *out, Size count) {
-    for (Size i = 0; i < count; i++) {
-        for (Size j = 0; j < count; j++) out[i * count + j] = 0.0;
-        for (Size k = 0; k < count; k++) {
-            double by = a[i * count + k];
-            if (by > 0) for (Size j = 0; j < count; j++) out[i * count + j] += by * b[k * count + j];
-        }
-    }
-}
-
-/* Find how they lead to each other in so many ticks. `place` has room for all states, `room` for
-   3·SOME² and a row. */
-static void some_moves(Local *local, const Means *means, Size ticks, int64_t *place,
-                       double *room) {
-    Size count = local->count, each = count * count, edges = 0;
-    double *P = room, *power = P + each, *next = power + each, *row = next + each;
-    int begun = 0;
+/* Find how they lead to each other in one tick. `place` has room for all states, `row` for what
+   can follow one. */
+static void some_moves(Local *local, const Means *means, int64_t *place, double *row) {
+    Size edges = 0;
     for (Size s = 0; s < means->states; s++) place[s] = -1;
-    for (Size i = 0; i < count; i++) place[local->states[i]] = i;
-    memset(power, 0, each * sizeof *power);
-    for (Size i = 0; i < count; i++) {
+    for (Size i = 0; i < local->count; i++) place[local->states[i]] = i;
+    for (Size i = 0; i < local->count; i++) {
         Size s = local->states[i];
-        local->f[i] = means->belief[s];
+        local->f[i] = means->belief[s], local->begins[i] = edges;
         mean_of(means, s, row);
         for (Size j = 0; j < means->most; j++) {
             int64_t there = means->successors[s * means->most + j];
-            if (there < means->states && place[there] >= 0)
-                power[i * count + place[there]] += row[j];
+            if (there >= means->states || place[there] < 0) continue;
+            local->heads[edges] = (uint8_t)place[there];
+            local->weights[edges++] = row[j];
         }
     }
-    for (Size left = ticks; left; left >>= 1) {  /* P = power^ticks */
-        if (left & 1) {
-            if (begun) multiply(P, power, next, count), memcpy(P, next, each * sizeof *P);
-            else memcpy(P, power, each * sizeof *P);
-            begun = 1;
-        }
-        if (left > 1) multiply(power, power, next, count), memcpy(power, next, each * sizeof *P);
-    }
-    for (Size i = 0; i < count; i++) {
-        local->begins[i] = edges;
-        for (Size j = 0; j < count; j++)
-            if (P[i * count + j] > 0) {
-                local->heads[edges] = (uint8_t)j;
-                local->weights[edges++] = P[i * count + j];
-            }
-    }
-    local->begins[count] = edges;
+    local->begins[local->count] = edges;
 }
 
-/* Values (states, columns) one symbol later, or before. */
-INLINE void
-lead(const Local *local, const double *values, double *restrict out, Size columns, int back) {
-    for (Size i = 0; i < local->count * columns; i++) out[i] = 0.0;
-    for (Size i = 0; i < local->count; i++)
-        for (int64_t e = local->begins[i]; e < local->begins[i + 1]; e++) {
-            Size from = back ? local->heads[e] : i, to = back ? i : local->heads[e];
-            double weight = local->weights[e];
-            for (Size c = 0; c < columns; c++)
-                out[to * columns + c] += weight * values[from * columns + c];
-        }
+/* Values (states, columns) one symbol later, or before; `spare` has as much room. */
+INLINE void lead(const Local *local, const double *values, double *out, double *spare,
+                 Size columns, int back) {
+    for (Size tick = 0; tick < local->ticks; tick++) {
+        const double *from = tick == 0 ? values : (local->ticks - tick) & 1 ? spare : out;
+        double *to = (local->ticks - tick) & 1 ? out : spare;
+        for (Size i = 0; i < local->count * columns; i++) to[i] = 0.0;
+        for (Size i = 0; i < local->count; i++)
+            for (int64_t e = local->begins[i]; e < local->begins[i + 1]; e++) {
+                Size here = back ? local->heads[e] : i, there = back ? i : local->heads[e];
+                double weight = local->weights[e];
+                for (Size c = 0; c < columns; c++)
+                    to[there * columns + c] += weight * from[here * columns + c];
+            }
+    }
 }
 
 /* Which of the places in `local` founds a cell, of some that have not yet. */
@@ -727,11 +702,12 @@ INLINE uint8_t largest_of(const double *E, Size cells) {
 
 /* The cells of a block of some length at each of its symbols, of the states of `local`. */
 INLINE void some_cells(const Local *local, const float *X, Size states, Size length, Size more,
-                       int64_t *founders, uint8_t *codes, double *one, double *other) {
+                       int64_t *founders, uint8_t *codes, double *one, double *other,
+                       double *spare) {
     Size count = local->count, cells = more + 1, taken[MOST_MORE + 1];
     memcpy(one, local->f, count * sizeof *one);
     for (Size i = 1; i < length; i++) {
-        lead(local, one, other, 1, 0);
+        lead(local, one, other, spare, 1, 0);
         double *swap = one;
         one = other, other = swap;
     }
@@ -745,7 +721,7 @@ INLINE void some_cells(const Local *local, const float *X, Size states, Size len
         for (Size c = 0; c < cells; c++) one[s * cells + c] = c == last[s];
     }
     for (Size number = length - 2; number >= 0; number--) {
-        lead(local, one, other, cells, 1);
+        lead(local, one, other, spare, cells, 1);
         double *swap = one;
         one = other, other = swap;
         for (Size s = 0; s < count; s++)
@@ -797,11 +773,11 @@ typedef struct { double told, matches; } Worth;
 
 /* What a block tells, H(z) − H(z|c), and the matches of its best marginals given z. `law`: the
    chances (drawn, counted), and Σ_z P log P by what was counted; `known`: room for SOME·counts at
-   each symbol, `room` twice as much. */
+   each symbol, `room` three times as much. */
 INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Size more,
                       const double *law, double *known, Size each, double *room) {
     Size count = local->count, widest = number_of_vectors(length, more);
-    double *one = room, *other = room + each;
+    double *one = room, *other = room + each, *spare = other + each;
     uint8_t to[MOST_LENGTH][MOST_MORE + 1][MOST_VECTORS];
     for (Size number = 0; number < length; number++)
         for (Size c = 0; c <= more; c++) one_more(number, more, c, to[number][c]);
@@ -809,7 +785,7 @@ INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
     for (Size number = 0, before = 1; number < length; number++) {
         Size after = number_of_vectors(number + 1, more);
         double *here = known + number * each;
-        if (number) lead(local, one, here, before, 0);
+        if (number) lead(local, one, here, other, before, 0);
         for (Size i = 0; i < count * after; i++) one[i] = 0.0;
         for (Size s = 0; s < count; s++) {
             const uint8_t *then = to[number][codes[number * count + s]];
@@ -835,7 +811,7 @@ INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
     for (Size number = length - 1; number >= 0; number--) {
         Size later = number_of_vectors(length - number - 1, more);
         Size from = number_of_vectors(length - number, more);
-        if (number < length - 1) lead(local, one, other, later, 1);
+        if (number < length - 1) lead(local, one, other, spare, later, 1);
         else for (Size s = 0; s < count; s++) other[s] = 1.0;
         for (Size i = 0; i < count * from; i++) one[i] = 0.0;
         for (Size s = 0; s < count; s++) {
@@ -923,9 +899,10 @@ static WIDE Size best_block(const Local *local, const float *X, Size states, con
         uint8_t codes[MOST_LENGTH * SOME];
         if (length > longest || more >= local->count || more == ended) continue;
         if (!i || sizes[3 * i - 2] != more) before = alone;
-        some_cells(local, X, states, length, more, some, codes, room, room + each);
+        some_cells(local, X, states, length, more, some, codes, room, room + each,
+                   room + 2 * each);
         Worth worth = worth_of(local, codes, length, more, laws + sizes[3 * i + 2],
-                               room + 2 * each, each, room);
+                               room + 3 * each, each, room);
         double value = (worth.matches + WORTH * worth.told) / (double)length;
         if (!(value > before - LESS)) ended = more;
         before = value;
@@ -992,9 +969,9 @@ static PyObject *block(PyObject *module, PyObject *args) {
         PyErr_SetString(PyExc_ValueError, "these are no cells or counts of a chain");
         goto failed;
     }
-    local = malloc(sizeof *local);
+    if ((local = malloc(sizeof *local))) local->ticks = ticks;
     place = malloc(states * sizeof *place);
-    Size numbers = (MOST_LENGTH + 2) * SOME * MOST_VECTORS + most, wider = most + MOST_MORE + 1;
+    Size numbers = (MOST_LENGTH + 3) * SOME * MOST_VECTORS + most, wider = most + MOST_MORE + 1;
     if (numbers < 3 * states * wider) numbers = 3 * states * wider;
     if (numbers < 2 * (size + 1)) numbers = 2 * (size + 1);
     room = malloc(numbers * sizeof *room);
@@ -1010,7 +987,7 @@ static PyObject *block(PyObject *module, PyObject *args) {
         Worth worth = worth_of_single(means.belief, single + w * states, states, cells[w], each,
                                       room, room + size + 1);
         some_states(local, means.belief, states);
-        some_moves(local, &means, ticks, place, room);
+        some_moves(local, &means, place, room);
         best[w] = best_block(local, X, states, sizes, kinds, laws, longest, worth, founders, room);
         if (best[w] >= 0)
             all_cells(&means, X, sizes[3 * best[w]], sizes[3 * best[w] + 1], ticks, founders,
