@@ -84,7 +84,7 @@ the pairs within the radius of the guided policy: there symbols that are farther
 cell from which the fewest moves lead to them. A step takes O(models·edges·(delay + 1) +
 states·(cells + N·cells)) time, and as much memory.
 """
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from random import SystemRandom
 import struct
@@ -420,11 +420,11 @@ class AdaptiveWord:
         return {self._labels[x]: Fraction(response.b if number == code else response.a,
                                           response.total) for number, x in enumerate(cells, 1)}
 
-    def likelihood(self, signal: Signal) -> Floats:
+    def likelihood(self, signal: Signal, known: Sequence[str | None] = ()) -> Floats:
         """
         Return the probability of the next signal for each s_t: shape (states,).
 
-        In a block, that where all its symbols so far are the same.
+        In a block, that where its first symbols are `known`, and all later ones so far are s_t.
         """
         self._check_due()
         codes, block, passed = self._code_of[:-1], self._word.block, self._word.passed
@@ -434,9 +434,13 @@ class AdaptiveWord:
             place = block.place_of(signal, passed + 1)
             if not place:
                 return np.zeros(len(codes))
-            counted = np.zeros(len(codes), np.int64)
+            counted: Ints = np.zeros(len(codes), np.int64)
             for number in range(passed + 1):
-                counted = after(number, block.cells)[counted, block.codes[number]]
+                code = block.codes[number]
+                if number < len(known):
+                    symbol = self._index[known[number]]
+                    code = code[symbol] if symbol < len(code) else 0  # unknown
+                counted = after(number, block.cells)[counted, code]
             counts: Floats = block.responses[passed].chances[place - 1, counted]
             return counts
         position, cells = self._index.get(signal) if isinstance(signal, str) else None, self._cells
