@@ -296,20 +296,45 @@ def test_states_that_cannot_be():
     assert refusals > 50
 
 
-def test_a_step_takes_the_same_way_for_every_symbol():
-    ways = set()
-    for symbol in (*THREE.states, None):
-        mechanism = made(THREE, 1.0, delay=None, random=Random(9))
-        way = []
-        for t in range(8):
-            mechanism.step('b')
+class SameBits:
+    """Random bits that are always so many hundredths of the number after the largest."""
+
+    def __init__(self, percent):
+        self.percent = percent
+
+    def getrandbits(self, count):
+        return self.percent * 2**count // 100
+
+
+@pytest.mark.parametrize('delay', [2, 3, None])
+@pytest.mark.parametrize('chain', [THREE, STREET], ids=['three', 'street'])
+def test_a_step_takes_the_same_way_for_every_symbol(chain, delay):
+    """All of it, within a block and at its end, and `finish`; from a, c is infeasible."""
+    def ways(percent, symbol):
+        mechanism = made(chain, 1.0, delay=delay, random=SameBits(percent))
         for _ in range(7):
-            own, _ = way_of(lambda mechanism=mechanism, symbol=symbol: mechanism.step(symbol))
-            way.append(own[:400])  # before what follows the draw
-            if block_under_way(mechanism)[0] == 0:
-                break
-        ways.add(tuple(way))
-    assert len(ways) == 1
+            mechanism.step('a')
+        before, found = mechanism.state, []
+        for step in (*6 * [lambda: mechanism.step(symbol)], mechanism.finish):
+            inside.append(block_under_way(mechanism))
+            way, published = way_of(step)
+            found.append((before, mechanism.state, str(published), way))
+            before = mechanism.state
+        return found
+
+    inside = []
+    for percent in (0, 20, 49):
+        found, some = {}, (*chain.states, None)
+        for symbol in some:
+            ways(percent, symbol)  # what is made once is made
+        for steps in zip(*(ways(percent, symbol) for symbol in some), strict=True):
+            for before, after, published, way in steps:
+                # As long as the same is drawn, nothing tells the symbols apart.
+                assert found.setdefault((before, after, published), way) == way
+        if not percent:  # the first one of all is drawn, for every symbol
+            assert len(found) == 7
+    assert any(0 < passed + 1 < length for passed, length in inside)
+    assert any(0 < passed + 1 == length for passed, length in inside)
 
 
 def test_an_unknown_symbol_changes_nothing():
