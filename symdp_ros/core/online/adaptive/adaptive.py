@@ -69,7 +69,7 @@ factor of at most e^{jε/k} (one symbol after the other, `core.online.counts`, C
 all blocks are at most k together. It holds for any f. Reports are functions of signals:
 post-processing, which costs nothing. So are f, γ and the state (`state`, `restore`). A state that
 is taken within a block says how many of its symbols have passed, and nothing else of them:
-`restore` goes on as if they had been left out.
+`restore` goes on as if they had been left out. (Reports that were chosen before still leave.)
 
 Left out are, for the choice of m and the order of founders, states with f below 10⁻⁹ (those
 without X count as equally likely in each cell), and in the last sum of (3) those with γ below
@@ -306,11 +306,15 @@ class AdaptiveWord:
 
         Of a block, since its begin; nothing of the symbols of a block under way. Where there are
         blocks, two more numbers come first: of ticks since then, and of reports since others were
-        chosen (`NO_PLAN`: those are not used any more).
+        chosen (`NO_PLAN`: those are not used any more; nor are they by a word that is restored
+        within a block, and by then has learnt what this one learns when the block has ended).
         """
         word = self._word
         if word.longest > 1:
-            yield np.array([word.count - word.kept_since, word.plan_age()])
+            learns = word.own is not None and word.own.is_due(
+                word.count - word.count % self.tables.row)
+            yield np.array([word.count - word.kept_since,
+                            NO_PLAN if learns else word.plan_age()])
         for told in word.kept():
             yield told.marks[0]
 
@@ -391,7 +395,9 @@ class AdaptiveWord:
         while word.count < count:
             number = 0 if word.count % self._signal else signals.pop(0)
             if number and word.block is not None:
-                if number != INSIDE and not word.block.can_draw(number, word.passed + 1):
+                symbols = word.passed + 1
+                if not (symbols < len(word.block.responses) if number == INSIDE
+                        else word.block.can_draw(number, symbols)):
                     raise ValueError
                 word.count_in(0 if number == INSIDE else number, reports=reports)
                 self._have(word.cells)
