@@ -493,6 +493,17 @@ def test_two_clocks():
         assert len(reports) == 19 * 3 + 1 and chain.is_feasible(reports)
 
 
+@pytest.mark.xfail(strict=True, raises=ValueError,
+                   reason='f of the ticks since the last symbol has the axis of counts yet')
+def test_a_word_that_ends_some_reports_after_the_last_symbol_of_a_block():
+    mechanism, reports, symbols = made(grid(3), 1.0, delay=2, reports=2, random=Random(0)), [], 0
+    while block_under_way(mechanism)[0] == 0 or symbols < 10:
+        reports += [mechanism.step('0,0'), mechanism.tick()]
+        symbols += 1
+    reports = [report for report in reports if report is not None] + mechanism.finish()
+    assert len(reports) == 2 * symbols and mechanism.chain.is_feasible(reports)
+
+
 # The choice.
 
 def test_the_compiled_choice_is_the_same(monkeypatch):
