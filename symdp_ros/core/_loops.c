@@ -323,8 +323,8 @@ predict_words(const Edges *edges, const double *joint, const double *belief,
               const int64_t *groups, Size grouped, const double *switches, Size own,
               const double *stay, const double *leave, Size models, Size states, Size words,
               double *room) {
-#define DO(count) predict_all(edges, joint, belief, likelihood, after, sum, keep, groups, grouped, \
-                              switches, own, stay, leave, models, states, count, room)
+#define DO(count) predict_all(edges, joint, belief, likelihood, after, sum, keep, groups, \
+                              grouped, switches, own, stay, leave, models, states, count, room)
     FOR_KNOWN(words, DO)
 #undef DO
 }

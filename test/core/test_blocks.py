@@ -17,7 +17,8 @@ from strategies import exp_bounds, flat, grid, per_symbol
 from symdp_ros import Chain, ChainError, UnknownSymbolError
 from symdp_ros.analysis.belief import smooth, smooth_together
 from symdp_ros.core.models import known_model
-from symdp_ros.core.online.adaptive import blocks as blocks_module, many
+from symdp_ros.core.online.adaptive import blocks as blocks_module, many, own_moves
+from symdp_ros.core.online.adaptive import words as words_module
 from symdp_ros.core.online.counts import response_of, SIGNALS
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.zones import Count, WAITING
@@ -279,6 +280,111 @@ def test_a_symbol_that_is_left_out_leaves_the_block():
         assert (other._word._word.joint == mechanism._word._word.joint).all()
 
 
+@pytest.fixture
+def often(monkeypatch):
+    """Have words learn every few ticks: also within blocks, once these have ended."""
+    for module in own_moves, words_module:
+        monkeypatch.setattr(module, 'EVERY', 7)
+
+
+def within_blocks(mechanism, steps, seed):
+    """
+    Step, and yield what is in a block: state where that began, symbols of it so far, state.
+
+    The robot mostly stays.
+    """
+    random, begun = Random(seed), mechanism.state
+    for _ in range(steps):
+        passed, state = block_under_way(mechanism)[0], mechanism.state
+        if passed:
+            yield begun, passed, state
+        else:
+            begun = state
+        mechanism.step('b' if random.random() < 0.8 else random.choice('abc'))
+
+
+@pytest.mark.parametrize('learn', ['own', 'none'])
+@pytest.mark.parametrize('delay', [1, 2, 3, 5, None])
+@pytest.mark.parametrize('chain', [THREE, STREET, THREE.every(2, 1)],
+                         ids=['three', 'street', 'ticks'])
+def test_a_restart_within_a_block_leaves_its_symbols_out(chain, delay, learn, often):
+    """From the same bits, the same is drawn as where they were left out; also while it learns."""
+    compared = learnt = 0
+    for seed in range(3):
+        mechanism = made(chain, 1.0, delay=delay, learn=learn, random=Random(seed))
+        for begun, passed, state in within_blocks(mechanism, 20, seed):
+            one, other = (mechanism.another(random=Random(5)) for _ in range(2))
+            one.restore(state)
+            other.restore(begun)
+            for _ in range(passed):
+                other.tick()
+            assert one.state == state
+            learnt += one._word._word.own is not None and one._word._word.own.former is not None
+            for symbol in Random(seed).choices((*chain.states, None), k=8):
+                for each in one, other:
+                    each.step(symbol)
+                f, g = one._word._word.joint, other._word._word.joint
+                assert f.shape == g.shape and (f == g).all()
+            if delay is None:
+                assert one.state == other.state and one.finish() == other.finish()
+            compared += 1
+    assert compared > 10 and (learnt > 0) == (learn == 'own' and delay is not None)
+
+
+@pytest.mark.parametrize('delay', [3, None])
+def test_states_within_a_block_that_cannot_be(delay, often):
+    refusals, tried = 0, Random(4)
+    mechanism = made(THREE, 1.0, delay=delay, learn='own', random=Random(5))
+    for _, passed, state in within_blocks(mechanism, 40, 1):
+        for content in (state[:-4], state + bytes(4), state[1:], state[:-1], b'',
+                        *(state[:place] + bytes([wrong]) + state[place + 1:]
+                          for place in tried.sample(range(len(state)), 10)
+                          for wrong in (state[place] ^ 1, 0, 255)),
+                        # of the block under way there is nothing else to say
+                        *(state[:-4 * i] + b'\xff' * 4 + state[len(state) - 4 * i + 4:]
+                          for i in range(1, passed + 1))):
+            other = made(THREE, 1.0, delay=delay, learn='own')
+            before = other.state
+            try:
+                other.restore(content)
+            except ChainError:
+                refusals += 1
+                assert other.state == before
+            else:
+                assert other.state == content
+    assert refusals > 100
+
+
+@pytest.mark.parametrize('learn', ['own', 'none'])
+@pytest.mark.parametrize('delay', [1, 2, 3, 5, None])
+@pytest.mark.parametrize('chain', [THREE, STREET, THREE.every(2, 1)],
+                         ids=['three', 'street', 'ticks'])
+def test_a_state_depends_on_nothing_of_a_block_under_way(chain, delay, learn, often):
+    """All words of up to 3 of its symbols: known, infeasible, unknown."""
+    compared = 0
+    for seed in range(3):
+        mechanism = made(chain, 1.0, delay=delay, learn=learn, random=Random(seed))
+        for _, passed, state in [*within_blocks(mechanism, 20, seed)]:
+            if passed != 1:
+                continue
+            mechanism.restore(state)  # which leaves the block: it goes on to the next one
+            while not block_under_way(mechanism)[1]:
+                mechanism.step('b')
+            start, length = mechanism.state, block_under_way(mechanism)[1]
+            for n in range(1, min(3, length - 1) + 1):
+                states = set()
+                for word in product((*chain.states, None), repeat=n):
+                    other = mechanism.another(random=Random(9))
+                    other.restore(start)
+                    reports = tuple(other.step(symbol) for symbol in word)
+                    assert block_under_way(other) == (n, length)
+                    states.add((other.state, other.previous, reports, str(other.posterior)))
+                assert len(states) == 1
+                compared += 1
+            break
+    assert compared
+
+
 def test_states_that_cannot_be():
     mechanism = made(THREE, 1.0, delay=3, random=Random(5))
     for _ in range(20):
@@ -297,20 +403,45 @@ def test_states_that_cannot_be():
     assert refusals > 50
 
 
-def test_a_step_takes_the_same_way_for_every_symbol():
-    ways = set()
-    for symbol in (*THREE.states, None):
-        mechanism = made(THREE, 1.0, delay=None, random=Random(9))
-        way = []
-        for t in range(8):
-            mechanism.step('b')
+class SameBits:
+    """Random bits that are always so many hundredths of the number after the largest."""
+
+    def __init__(self, percent):
+        self.percent = percent
+
+    def getrandbits(self, count):
+        return self.percent * 2**count // 100
+
+
+@pytest.mark.parametrize('delay', [2, 3, None])
+@pytest.mark.parametrize('chain', [THREE, STREET], ids=['three', 'street'])
+def test_a_step_takes_the_same_way_for_every_symbol(chain, delay):
+    """All of it, within a block and at its end, and `finish`; from a, c is infeasible."""
+    def ways(percent, symbol):
+        mechanism = made(chain, 1.0, delay=delay, random=SameBits(percent))
         for _ in range(7):
-            own, _ = way_of(lambda mechanism=mechanism, symbol=symbol: mechanism.step(symbol))
-            way.append(own[:400])  # before what follows the draw
-            if block_under_way(mechanism)[0] == 0:
-                break
-        ways.add(tuple(way))
-    assert len(ways) == 1
+            mechanism.step('a')
+        before, found = mechanism.state, []
+        for step in (*6 * [lambda: mechanism.step(symbol)], mechanism.finish):
+            inside.append(block_under_way(mechanism))
+            way, published = way_of(step)
+            found.append((before, mechanism.state, str(published), way))
+            before = mechanism.state
+        return found
+
+    inside = []
+    for percent in (0, 20, 49):
+        found, some = {}, (*chain.states, None)
+        for symbol in some:
+            ways(percent, symbol)  # what is made once is made
+        for steps in zip(*(ways(percent, symbol) for symbol in some), strict=True):
+            for before, after, published, way in steps:
+                # As long as the same is drawn, nothing tells the symbols apart.
+                assert found.setdefault((before, after, published), way) == way
+        if not percent:  # the first one of all is drawn, for every symbol
+            assert len(found) == 7
+    assert any(0 < passed + 1 < length for passed, length in inside)
+    assert any(0 < passed + 1 == length for passed, length in inside)
 
 
 def test_an_unknown_symbol_changes_nothing():
@@ -361,6 +492,15 @@ def test_two_clocks():
         assert inside
         reports = [r for r in reports if r is not None] + mechanism.finish()
         assert len(reports) == 19 * 3 + 1 and chain.is_feasible(reports)
+
+
+def test_a_word_that_ends_some_reports_after_the_last_symbol_of_a_block():
+    mechanism, reports, symbols = made(grid(3), 1.0, delay=2, reports=2, random=Random(0)), [], 0
+    while block_under_way(mechanism)[0] == 0 or symbols < 10:
+        reports += [mechanism.step('0,0'), mechanism.tick()]
+        symbols += 1
+    reports = [report for report in reports if report is not None] + mechanism.finish()
+    assert len(reports) == 2 * symbols and mechanism.chain.is_feasible(reports)
 
 
 # The choice.

@@ -2,8 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A word survives a restart, without any setting."""
 from harness import RELIABLE, send, SURE, values_of, wait_until
+import numpy as np
 import pytest
 from symdp_ros import Chain
+from symdp_ros.core.online.adaptive.blocks import INSIDE
+from symdp_ros.words.state_file import StateFile
+
+FIRST_SLOT = 76  # bytes before it in a state file
 
 
 def test_after_a_kill_the_same_feasible_word_goes_on(world, tmp_path):
@@ -67,6 +72,47 @@ def test_a_word_that_hides_visits_goes_on_over_kills(world, tmp_path):
     places = [int(region[1:]) for region in private]
     # Each region of the ring leads one on or stays; what was lost with a process was as well.
     assert all((there - here) % 50 <= 25 for here, there in zip(places, places[1:], strict=False))
+
+
+def numbers_kept(state_file, copy):
+    """Return the last numbers of the state that a file keeps: of each symbol, what was drawn."""
+    copy.write_bytes(state_file.read_bytes())
+    settings = copy.read_bytes()[FIRST_SLOT:FIRST_SLOT + 32]
+    file = StateFile(copy, settings, 3)
+    state = file.stored.state
+    file.close()
+    return np.frombuffer(state[len(state) % 4:], '<u4')[-3:].tolist()
+
+
+def test_a_word_goes_on_after_kills_within_blocks(world, tmp_path):
+    """What of a block was not drawn for is left out; each message still gives one region."""
+    file, private, sent, drawn = tmp_path / 'stays.chain.yaml', world.listen(), 0, 0
+    file.write_text('initial_state: b\ntransitions:\n  a: {a: 0.9, b: 0.1}\n'
+                    '  b: {a: 0.05, b: 0.9, c: 0.05}\n  c: {b: 0.1, c: 0.9}\n')
+    given = {'chain_file': file, 'epsilon': 1.0, 'policy': 'adaptive', 'delay': 3,
+             'state_file': tmp_path / 'word'}
+    for round_ in range(4):
+        run = world.privatizer(**given)
+        assert ('is carried on' in run.log) == (round_ > 0)
+        if round_:
+            world.wait_until(lambda: len(private) == sent - 2, 'the last region again')
+            again = private.pop()
+            assert again == private[-1]
+        publisher, begun, inside = world.publisher(qos=RELIABLE), sent, False
+        # Within a block: its symbols so far have no numbers.
+        while sent < begun + 6 or not inside:
+            send(publisher, 'b')
+            sent += 1
+            world.wait_until(lambda: len(private) == max(0, sent - 3), 'the region of then')
+            if sent > 3:
+                kept = numbers_kept(given['state_file'], tmp_path / 'copy')
+                inside, drawn = kept[-1] == 0, drawn + (INSIDE in kept)
+        run.kill()
+        world.node.destroy_publisher(publisher)
+        world.settle()
+        assert len(private) == sent - 3
+    assert drawn, 'signals about several symbols'
+    assert Chain.from_yaml(file).is_feasible(private)
 
 
 def test_a_late_reader_sees_the_last_symbol_after_a_restart(world, chain_file):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The steps of the online mechanism: how each symbol is drawn, and how likely each one is."""
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from threading import Lock
 from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeVar
@@ -508,15 +508,17 @@ class OnlineSteps(Mechanism):
         exact = self.exact_current_distribution(symbol)
         return {state: float(chance) for state, chance in exact.items()}
 
-    def current_likelihood(self, output: Signal) -> Floats:
+    def current_likelihood(self, output: Signal, known: Sequence[str | None] = ()) -> Floats:
         """
         Return the probability of the next output for each s_t, as `likelihood`.
 
         With zones, that of it and the zone: 0 for states outside. In a block, that where all its
-        symbols so far are the same.
+        symbols so far are the same, but for those that are known.
+
+        :param known: the first symbols of the block, at most all before s_t.
         """
         if isinstance(self._word, AdaptiveWord):
-            return self._word.likelihood(output)
+            return self._word.likelihood(output, known)
         return self.likelihood(str(output), self.previous)
 
     def _require_rows(self, instead: str) -> None:

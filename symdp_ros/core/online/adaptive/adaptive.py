@@ -69,7 +69,7 @@ factor of at most e^{jε/k} (one symbol after the other, `core.online.counts`, C
 all blocks are at most k together. It holds for any f. Reports are functions of signals:
 post-processing, which costs nothing. So are f, γ and the state (`state`, `restore`). A state that
 is taken within a block says how many of its symbols have passed, and nothing else of them:
-`restore` goes on as if they had been left out.
+`restore` goes on as if they had been left out. (Reports that were chosen before still leave.)
 
 Left out are, for the choice of m and the order of founders, states with f below 10⁻⁹ (those
 without X count as equally likely in each cell), and in the last sum of (3) those with γ below
@@ -84,7 +84,7 @@ the pairs within the radius of the guided policy: there symbols that are farther
 cell from which the fewest moves lead to them. A step takes O(models·edges·(delay + 1) +
 states·(cells + N·cells)) time, and as much memory.
 """
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from random import SystemRandom
 import struct
@@ -306,11 +306,15 @@ class AdaptiveWord:
 
         Of a block, since its begin; nothing of the symbols of a block under way. Where there are
         blocks, two more numbers come first: of ticks since then, and of reports since others were
-        chosen (`NO_PLAN`: those are not used any more).
+        chosen (`NO_PLAN`: those are not used any more; nor are they by a word that is restored
+        within a block, and by then has learnt what this one learns when the block has ended).
         """
         word = self._word
         if word.longest > 1:
-            yield np.array([word.count - word.kept_since, word.plan_age()])
+            learns = word.own is not None and word.own.is_due(
+                word.count - word.count % self.tables.row)
+            yield np.array([word.count - word.kept_since,
+                            NO_PLAN if learns else word.plan_age()])
         for told in word.kept():
             yield told.marks[0]
 
@@ -390,8 +394,11 @@ class AdaptiveWord:
         self._have(word.cells)
         while word.count < count:
             number = 0 if word.count % self._signal else signals.pop(0)
-            if number and word.blocks[0] is not None:
-                if number != INSIDE and not word.blocks[0].can_draw(number, word.passed[0] + 1):
+            block = word.blocks[0]
+            if number and block is not None:
+                symbols = word.passed[0] + 1
+                if not (symbols < len(block.responses) if number == INSIDE
+                        else block.can_draw(number, symbols)):
                     raise ValueError
                 word.take(np.array([COUNTED if number == INSIDE else number]), reports=reports)
                 self._have(word.cells)
@@ -409,7 +416,8 @@ class AdaptiveWord:
         self._check_due()
         if symbol not in self._index:
             raise UnknownSymbolError
-        code, block, passed = self._codes[self._index[symbol]], self._word.blocks[0], self._word.passed[0]
+        block, passed = self._word.blocks[0], self._word.passed[0]
+        code = self._codes[self._index[symbol]]
         if block is not None:
             if passed + 1 < len(block.responses) and not last:
                 return {WAITING: Fraction(1)}
@@ -420,11 +428,11 @@ class AdaptiveWord:
         return {self._labels[x]: Fraction(response.b if number == code else response.a,
                                           response.total) for number, x in enumerate(cells, 1)}
 
-    def likelihood(self, signal: Signal) -> Floats:
+    def likelihood(self, signal: Signal, known: Sequence[str | None] = ()) -> Floats:
         """
         Return the probability of the next signal for each s_t: shape (states,).
 
-        In a block, that where all its symbols so far are the same.
+        In a block, that where its first symbols are `known`, and all later ones so far are s_t.
         """
         self._check_due()
         codes, block, passed = self._code_of[:-1], self._word.blocks[0], self._word.passed[0]
@@ -434,9 +442,13 @@ class AdaptiveWord:
             place = block.place_of(signal, passed + 1)
             if not place:
                 return np.zeros(len(codes))
-            counted = np.zeros(len(codes), np.int64)
+            counted: Ints = np.zeros(len(codes), np.int64)
             for number in range(passed + 1):
-                counted = after(number, block.cells)[counted, block.codes[number]]
+                code = block.codes[number]
+                if number < len(known):
+                    symbol = self._index[known[number]]
+                    code = code[symbol] if symbol < len(code) else 0  # unknown
+                counted = after(number, block.cells)[counted, code]
             counts: Floats = block.responses[passed].chances[place - 1, counted]
             return counts
         position, cells = self._index.get(signal) if isinstance(signal, str) else None, self._cells

@@ -28,7 +28,7 @@ With a symbol, what is known of a state moves to the counts with one more in its
 signal z, all is weighed by the chance of z for each count, and summed over the counts. Back, the
 same is done transposed.
 """
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -223,30 +223,29 @@ def choose_blocks(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: F
     """
     responses, words = [*tables.blocks.values()], joint.shape[2]
     if loops is not None:
-        best, codes = _compiled(tables, moves, joint, belief, single, most)
+        chosen = _compiled(tables, moves, joint, belief, single, most)
     else:
-        best, codes = np.empty(words, np.int64), [np.empty(0)] * words
-        for word in range(words):
-            means = _Means(moves, joint[:, :, word], belief[:, word], tables.signal)
-            one = Cells(*(part[..., word:word + 1] for part in single))
-            best[word], codes[word] = _best(tables, means, one, most)
-    return [None if i < 0 else Block(responses[i], cells[:len(responses[i])].copy())
-            for i, cells in zip(best.tolist(), codes, strict=True)]
+        chosen = [_best(tables, _Means(moves, joint[:, :, word], belief[:, word], tables.signal),
+                        Cells(*(part[..., word:word + 1] for part in single)), most)
+                  for word in range(words)]
+    return [None if i < 0 else Block(responses[i], codes[:len(responses[i])].copy())
+            for i, codes in chosen]
 
 
 def _compiled(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
-              single: Cells, most: int) -> tuple[Ints, Numbers]:
+              single: Cells, most: int) -> Iterable[tuple[int, Numbers]]:
     """Return what `_best` does, compiled, of each word."""
     laws, words = tables.laws, joint.shape[2]
     successors, chances = moves.by_state
-    best, codes = np.empty(words, np.int64), np.empty((words, MOST_LENGTH, tables.states), np.uint8)
+    best = np.empty(words, np.int64)
+    codes = np.empty((words, MOST_LENGTH, tables.states), np.uint8)
     loops.block(
         np.ascontiguousarray(joint.transpose(2, 0, 1)), np.ascontiguousarray(belief.T),
         moves.prior, successors, chances, tables.X.rows, laws.sizes, laws.laws,
         np.ascontiguousarray(single.codes.T), single.sizes, tables.shares.other.base, most, best,
         codes, words, *chances.shape, tables.signal, len(laws.sizes), len(laws.laws),
         len(tables.shares.other))
-    return best, codes
+    return zip(best.tolist(), codes, strict=True)
 
 
 class _Means:

@@ -22,7 +22,7 @@ policy's proof says holds for any two symbols of one zone, and for an unknown on
 the one told last: the chances of one signal differ by a factor of at most e^{ε/k}. At most k
 factors differ: the ratio is at most e^ε. (At ε = 0 a word tells its zones, and nothing else.)
 """
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 import struct
 from typing import Any
@@ -168,7 +168,7 @@ class ZonedWord(AdaptiveWord):
             return {Told(self._zones[zone]): Fraction(1)}
         return super().exact_distribution(symbol)
 
-    def likelihood(self, signal: Signal) -> Floats:
+    def likelihood(self, signal: Signal, known: Sequence[str | None] = ()) -> Floats:
         zone_of = self._zone_numbers
         if signal is None:
             return np.ones(len(zone_of))

@@ -74,6 +74,10 @@ class OwnMoves:
         return Moves(Models((OWN, *models.names), np.vstack([own[None], models.weights]).astype(
             np.float32), np.append(WEIGHT, (1 - WEIGHT) * models.prior), offsets, models.targets))
 
+    def is_due(self, count: int) -> bool:
+        """Return whether a word that stands at a tick, and in no block, learns there."""
+        return count >= self.begin + EVERY
+
     def since(self, needed: int) -> 'OwnMoves':
         """Return what a state begins with, if all from some tick on is needed; forget the rest."""
         first = self
