@@ -113,7 +113,8 @@ class Turns:
 
     @property
     def _states(self) -> int:
-        return next(turn.block.codes.shape[1] for turn in self.turns if turn is not None)
+        found: int = next(turn.block.codes.shape[1] for turn in self.turns if turn is not None)
+        return found
 
     def select(self, some: slice) -> 'Turns | None':
         """Return this for some of the words; None: none of them is in a block."""
@@ -226,7 +227,7 @@ def choose_blocks(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: F
         chosen = _compiled(tables, moves, joint, belief, single, most)
     else:
         chosen = [_best(tables, _Means(moves, joint[:, :, word], belief[:, word], tables.signal),
-                        Cells(*(part[..., word:word + 1] for part in single)), most)
+                        single.select(slice(word, word + 1)), most)
                   for word in range(words)]
     return [None if i < 0 else Block(responses[i], codes[:len(responses[i])].copy())
             for i, codes in chosen]
@@ -316,7 +317,7 @@ def _best(tables: AdaptiveTables, means: _Means, single: Cells,
         if tells / length > told + _TIE and value > least + _TIE:
             least, best, found = value, i, states[founders]
     if best < 0:
-        return best, found
+        return best, np.empty((0, 0), np.uint8)
     length, more = [*tables.blocks][best]
     codes = [_joined(tables.X.of(found), found)]
     E = np.eye(more + 1)[codes[0]]

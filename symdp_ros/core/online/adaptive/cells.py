@@ -36,6 +36,12 @@ class Cells(NamedTuple):
     founders: Ints
     codes: Numbers
 
+    def select(self, some: slice | Booleans) -> 'Cells':
+        """Return this for some of the words."""
+        sizes, founders, codes = self
+        return Cells(sizes[some], np.ascontiguousarray(founders[:, some]),
+                     np.ascontiguousarray(codes[:, some]))
+
 
 def choose(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool,
            inside: Booleans | None = None) -> Cells:

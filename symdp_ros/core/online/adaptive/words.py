@@ -69,7 +69,8 @@ class Told(NamedTuple):
         """Return this for some of the words."""
         *arrays, turns = self
         parts: list[Any] = [np.ascontiguousarray(part[..., some]) for part in arrays]
-        return Told(*parts, None if turns is None else turns.select(some))
+        parts.append(None if turns is None else turns.select(some))
+        return Told(*parts)
 
 
 #: a tick, f, what was told, and its likelihood
@@ -253,9 +254,7 @@ class Words:
             return np.ascontiguousarray(array[..., some])
 
         def columns(array: Floats, each: Ints | None) -> Floats:
-            if each is None:
-                return part(array)
-            ends = _ends(each)
+            ends = range(self.words + 1) if each is None else _ends(each)
             return np.ascontiguousarray(array[..., ends[some.start]:ends[some.stop]])
 
         assert self.longest == 1 or len(self._ring) == 1
@@ -272,7 +271,7 @@ class Words:
         found._values = [part(f) for f in self._values]
         found._belief = columns(self._belief, self._columns)
         found.posterior = None if self.posterior is None else part(self.posterior)
-        found.cells = None if self.cells is None else Cells(*map(part, self.cells))
+        found.cells = None if self.cells is None else self.cells.select(some)
         if self.tables.zones is not None:
             found.start = part(self.start)
             found.ahead = [part(ahead) for ahead in self.ahead]
@@ -298,7 +297,7 @@ class Words:
             alone = np.array([block is None for block in chosen])
             for word, block in zip(np.flatnonzero(due).tolist(), chosen, strict=True):
                 self.blocks[word], self.passed[word] = block, 0
-            cells, due[due] = Cells(*(part[..., alone] for part in cells)), alone
+            cells, due[due] = cells.select(alone), alone
         self._have_cells(cells, due)
 
     def _have_cells(self, cells: Cells, some: Booleans) -> None:
