@@ -223,15 +223,18 @@ class VisitCalibration:
             few, period = self._with(walks, _SHORTER), self.periods[-1]
             way = Way('adaptive', (1, 1) if self.chain.stores_edges else (self._ticks(period), 1))
             begin = perf_counter()
-            mechanism = few.mechanism(way, period, Privacy(2.0, 1, self._zones))
+            privacy = Privacy(2.0, 1, self._zones)
+            mechanism = few.mechanism(way, period, privacy)
             assert isinstance(mechanism, OnlineMechanism)
             made = perf_counter()
             few.errors(way, mechanism, period)
+            logged = replace(way, name='causal, adaptive', late=None)
+            few.errors(logged, few.mechanism(logged, period, privacy), period)
             drawn = perf_counter()
             few.guess(mechanism)
             each = _SHORTER / walks
             found = max(found[0], made - begin), (
-                (drawn - made) * each, (perf_counter() - drawn) * each)
+                (drawn - made) * each / 2, (perf_counter() - drawn) * each)
         return found
 
     def row(self, period: float, epsilon: float, *, delay: float = 0.0,

@@ -213,7 +213,8 @@ def _within(options, chain, privacy, guessed, walking, walks, tried):
     tables = seconds(lambda: adaptive.append(OnlineMechanism(
         chain, privacy, policy='adaptive', trust=options.trust)))
     one = (1.3 * seconds(few.errors, 'exponential', privacy.epsilon) + seconds(guess)
-           + _ADAPTIVE * seconds(few.errors, 'live, adaptive', privacy.epsilon)) / 2
+           + _ADAPTIVE * seconds(few.errors, 'live, adaptive', privacy.epsilon)
+           + seconds(few.errors, 'causal, adaptive', privacy.epsilon)) / 2
 
     def takes(count):
         return tried * (2 * tables + count * one) / _AT_ONCE

@@ -524,10 +524,11 @@ def test_the_compiled_choice_is_the_same(monkeypatch):
 
 
 @pytest.mark.parametrize('reports', [1, 2])
+@pytest.mark.parametrize('delay', [None, 1, 3])
 @pytest.mark.parametrize('epsilon', [1.0, 2.0])
 @pytest.mark.parametrize('chain', [THREE, STREET, ENDS, grid(4)],
                          ids=['three', 'street', 'ends', 'grid'])
-def test_words_beside_it_change_nothing_in_a_word(chain, epsilon, reports, monkeypatch):
+def test_words_beside_it_change_nothing_in_a_word(chain, epsilon, delay, reports, monkeypatch):
     """Of unequal lengths, with unknown and infeasible symbols, over some segments."""
     monkeypatch.setattr('symdp_ros.core.online.adaptive.words.SEGMENT', 8)
     if reports > 1:
@@ -538,7 +539,7 @@ def test_words_beside_it_change_nothing_in_a_word(chain, epsilon, reports, monke
     found = []
     for most in (1, 256):
         monkeypatch.setattr(many, '_MOST', most)
-        mechanism = made(chain, epsilon, delay=None, reports=reports, random=Random(12))
+        mechanism = made(chain, epsilon, delay=delay, reports=reports, random=Random(12))
         found.append(mechanism.draw_signals(symbols, offsets))
     for alone, together in zip(*found, strict=True):
         assert alone.tolist() == together.tolist()

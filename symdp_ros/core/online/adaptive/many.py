@@ -81,7 +81,7 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
     while len(order):
         most = max(1, _NUMBERS // (tables.moves.models * tables.states))
         if tables.longest(delay) > 1:
-            most = max(1, most // _COUNTS) if delay is None else 1
+            most = max(1, most // _COUNTS)
         if tables.learns and sizes[order[0]] * tables.report > EVERY:
             most = 1  # each has moves of its own
         if delay is None:

@@ -7,8 +7,7 @@ Names as in `core.online.adaptive.adaptive`. Arrays have the axes (models, state
 of these. All words stand at one tick. A word that is drawn live is alone here; whatever words are
 beside it, its numbers are the same to the last bit, but for H and the sums beside it.
 
-Words whose reports all leave with `finish` can have blocks (`core.online.adaptive.blocks`), and a
-word that is alone. Within its block a word has one column for each of the counts so far.
+Within its block (`core.online.adaptive.blocks`) a word has one column for each of the counts so far.
 """
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
@@ -102,7 +101,7 @@ class Words:
         #: reports that leave before more is known
         self._leaving = tables.row // tables.report if delay else 1
         #: symbols that a block can have
-        self.longest = tables.longest(delay) if count == 1 or delay is None else 1
+        self.longest = tables.longest(delay)
         if self.longest > 1:
             self._leaving = self.held + 1
         #: ticks that are kept before the first one whose report has not left
@@ -147,8 +146,9 @@ class Words:
         self.begins: list[Floats] = []  # f of the first tick of each segment
         self.posterior, self._columns = None, None  # of each word; None: one
         self.blocks, self.passed = [None] * self.words, [0] * self.words
-        #: the tick for which reports were chosen last; what they were chosen by
-        self.planned_at: int | None = None
+        #: of each word, the tick for which reports were chosen last, −1: none; what they were
+        #: chosen by, at the place of the report when each leaves
+        self.planned_at = np.full(self.words, -1)
         self._planned: list[Floats] = [np.empty((0, 0))] * self._leaving
         self._values = [*self._planned]
         self._belief: Floats = joint.sum(axis=0)
@@ -257,16 +257,20 @@ class Words:
             ends = range(self.words + 1) if each is None else _ends(each)
             return np.ascontiguousarray(array[..., ends[some.start]:ends[some.stop]])
 
-        assert self.longest == 1 or len(self._ring) == 1
-        found.previous = self.previous[some]
+        found.previous, found.planned_at = self.previous[some], self.planned_at[some]
         found.blocks, found.passed = self.blocks[some], self.passed[some]
         found._columns = None if self._columns is None else self._columns[some]
-        found._ring = [None if f is None else columns(f, self._columns) for f in self._ring]
         found.begins = [columns(f, self._columns_before(i * self.length))
                         for i, f in enumerate(self.begins)]
+        found._ring = [*self._ring]
+        for tick in range(max(0, self.count - len(self._ring) + 1), self.count + 1):
+            f = self._ring[tick % len(self._ring)]
+            if f is not None:
+                found._ring[tick % len(self._ring)] = columns(
+                    f, self._columns if tick == self.count else self._columns_before(tick))
         found.told = [None if told is None else told.select(some) for told in self.told]
-        found._likely = [None] * len(self._likely) if self.longest > 1 else [
-            None if f is None else part(f) for f in self._likely]
+        found._likely = [None] * len(self._likely) if self.delay is None else [
+            None if told is None else told.likelihood() for told in found.told]
         found._planned = [part(f) for f in self._planned]
         found._values = [part(f) for f in self._values]
         found._belief = columns(self._belief, self._columns)
@@ -415,8 +419,9 @@ class Words:
         tables = self.tables
         reported = reports and self.delay is not None and self.held * tables.report <= self.count
         if reported:
-            turn = None if told is None or told.turns is None else told.turns.turns[0]
-            self._report(turn is not None and not turn.ends)
+            self._report(np.zeros(self.words, np.bool_) if told is None or told.turns is None
+                         else np.array([turn is not None and not turn.ends
+                                        for turn in told.turns.turns]))
         likelihood = None if told is None else self._likely[self._row_of(self.count)]
         if told is not None:
             self._columns = None if told.turns is None else told.turns.after
@@ -454,7 +459,8 @@ class Words:
         if own.counts is None:
             self._ring = [None if f is None else extended(f) for f in self._ring]
             self.begins = [extended(f) for f in self.begins]
-        self.moves, self.planned_at = self.own.moves() or self.moves, None
+        self.moves = self.own.moves() or self.moves
+        self.planned_at[:] = -1
         self._belief = self.joint.sum(axis=0)  # as where a word stands after a restart
 
     def _made(self, joint: Floats, told: Told | None) -> tuple[Floats, Floats | None, Floats]:
@@ -548,28 +554,28 @@ class Words:
 
     # Reports.
 
-    def _report(self, waiting: bool) -> None:
+    def _report(self, waiting: Booleans) -> None:
         """
         Report what was `delay` signals before the tick where the words stand.
 
-        :param waiting: whether a symbol was counted, and nothing drawn.
+        :param waiting: of each word, whether a symbol was counted, and nothing drawn.
         """
-        number = 0
-        if self.planned_at is not None:
-            number = (self.count - self.planned_at) // self.tables.report
-        drawn = not waiting and (self._leaving == 1 or self.count % self.tables.row == 0)
-        if drawn or self.planned_at is None or number >= self._leaving:
-            self.plan(self.count, 0)
-            number = 0
+        report = self.tables.report
+        due = (self.planned_at < 0) | (self.count - self.planned_at >= self._leaving * report)
+        if self._leaving == 1 or self.count % self.tables.row == 0:
+            due |= ~waiting
+        if due.any():
+            self.plan(self.count, 0, due)
+        number = self.count // report % self._leaving
         self.posterior = self._planned[number]
         self.previous = self._best(self._values[number], self.previous)[1]
 
+    # Of a word that is alone: what its state has of the reports that were chosen.
+
     def plan_age(self) -> int:
         """Return how many reports ago those that leave next were chosen; or `NO_PLAN`."""
-        if self.planned_at is None:
-            return NO_PLAN
-        age = (self.count - self.planned_at) // self.tables.report
-        return age if age < self._leaving else NO_PLAN
+        age = (self.count - int(self.planned_at[0])) // self.tables.report
+        return age if self.planned_at[0] >= 0 and age < self._leaving else NO_PLAN
 
     def planned_by_rule(self, count: int) -> int | None:
         """Return when, without blocks, the reports that leave next were chosen."""
@@ -583,16 +589,17 @@ class Words:
         if planned_at is not None and (self.own is None or planned_at >= self.own.begin):
             since = (self.count - planned_at) // self.tables.report
             if since < self._leaving:
-                self.plan(planned_at, since)
+                self.plan(planned_at, since, np.ones(1, np.bool_))
 
-    def plan(self, count: int, since: int) -> None:
+    def plan(self, count: int, since: int, due: Booleans) -> None:
         """
         Choose the reports that leave from the tick of number `count` on until more is known.
 
         :param since: how many of those reports have left: they are not chosen.
+        :param due: the words for which they are chosen.
         """
         tables, previous, later = self.tables, self.previous, np.empty((0, 0))
-        self.planned_at, ahead = count, self.held + 1
+        self.planned_at[due], ahead = count, self.held + 1
         ticks = range(count, count - (self.held - since) * tables.report - 1, -1)
         for tick, likely in self._smoothed(self._kept(ticks)):
             ahead -= 1
@@ -604,7 +611,9 @@ class Words:
                 later = self._matches_at_once(likely, previous)
             self._count_zones(tick, later, False)
             if ahead < self._leaving:
-                self._planned[ahead], self._values[ahead] = likely, later
+                number = (count // tables.report + ahead) % self._leaving
+                for kept, new in (self._planned, likely), (self._values, later):
+                    kept[number] = new if due.all() else np.where(due, new, kept[number])
 
     def _kept(self, ticks: range) -> Iterator[_Tick]:
         """Yield (tick, f, what was told, its likelihood) of ticks in the window of the delay."""
