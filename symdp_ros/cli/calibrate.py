@@ -40,7 +40,7 @@ _TRIED = 12                # ε for a target error, about
 _COMPARED_AT = 2.0         # the ε at which every robot is shown, and what auto takes
 _WALKS, _LEAST_WALKS = 220, 40  # of all robots together, and of each
 _FEWEST_WALKS = 4               # of each, where time is short
-_ADAPTIVE, _AT_ONCE = 6, 1.5    # so often adaptive is drawn for each ε; jobs, about
+_AT_ONCE = 1.5                 # jobs, about
 _GUESSED = DEFAULT_POLICY  # the policy that the adversary observes
 _MOST_STEPS = 4 * 10**9    # at about a million per second
 _STEPS_OF_A_SYMBOL = 50    # besides one for each state
@@ -212,9 +212,8 @@ def _within(options, chain, privacy, guessed, walking, walks, tried):
     adaptive = []
     tables = seconds(lambda: adaptive.append(OnlineMechanism(
         chain, privacy, policy='adaptive', trust=options.trust)))
-    one = (1.3 * seconds(few.errors, 'exponential', privacy.epsilon) + seconds(guess)
-           + _ADAPTIVE * seconds(few.errors, 'live, adaptive', privacy.epsilon)
-           + seconds(few.errors, 'causal, adaptive', privacy.epsilon)) / 2
+    one = (seconds(guess) + sum(seconds(few.errors, name, privacy.epsilon)
+                                for name in few.mechanisms())) / 2
 
     def takes(count):
         return tried * (2 * tables + count * one) / _AT_ONCE
