@@ -313,6 +313,7 @@ predict_all(const Edges *edges, const double *joint, const double *belief,
         case 6: DO(6); break; \
         case 10: DO(10); break; \
         case 15: DO(15); break; \
+        case 20: DO(20); break; \
         case 21: DO(21); break; \
         default: DO(words); \
     }
@@ -448,25 +449,53 @@ failed:
 
 /* ---- Blocks ---- */
 
-#define MOST_MORE 2     /* cells besides the default one */
+#define MOST_MORE 3     /* cells besides the default one */
 #define MOST_LENGTH 8   /* symbols of a block */
 #define MOST_VECTORS 45 /* of so many in so many cells */
 
-/* Count vectors of so many symbols in 1 + more cells, more being 1 or 2: how many there are, which
-   one has x and y in the first cells, and, of each, which follows by one more in a cell. */
+/* How many count vectors of so many symbols there are in 1 + more cells, more being 1 to 3. */
 INLINE Size number_of_vectors(Size length, Size more) {
-    return more == 1 ? length + 1 : (length + 1) * (length + 2) / 2;
+    return more == 1 ? length + 1 : more == 2 ? (length + 1) * (length + 2) / 2
+        : (length + 1) * (length + 2) * (length + 3) / 6;
 }
 
-static Size place_of(Size length, Size more, Size x, Size y) {
-    return more == 1 ? x : x * (length + 1) - x * (x - 1) / 2 + y;
+static int is_block(Size length, Size more) {
+    return length >= 1 && length <= MOST_LENGTH && more >= 1 && more <= MOST_MORE
+        && number_of_vectors(length, more) <= MOST_VECTORS;
 }
 
+/* How many symbols are in the first cells: the last one has the rest. */
+typedef struct { uint8_t cells[MOST_MORE]; } Vector;
+
+/* All of them, in ascending order. */
+static void all_vectors(Size length, Size more, Vector *found) {
+    for (Size x = 0; x <= length; x++)
+        for (Size y = 0; y <= (more > 1 ? length - x : 0); y++)
+            for (Size z = 0; z <= (more > 2 ? length - x - y : 0); z++)
+                *found++ = (Vector){{(uint8_t)x, (uint8_t)y, (uint8_t)z}};
+}
+
+/* Which one of them it is. */
+static Size place_of(Size length, Size more, Vector vector) {
+    Size place = 0, left = length;
+    for (Size i = 0; i < more; i++) {
+        Size cells = more - i;  /* that are left, besides the last one */
+        place += number_of_vectors(left, cells)
+            - number_of_vectors(left - vector.cells[i], cells);
+        left -= vector.cells[i];
+    }
+    return place;
+}
+
+/* Of each, which follows by one more symbol in a cell. */
 static void one_more(Size length, Size more, Size cell, uint8_t *found) {
-    for (Size x = 0, i = 0; x <= length; x++)
-        for (Size y = 0; y <= (more == 1 ? 0 : length - x); y++, i++)
-            found[i] = (uint8_t)place_of(length + 1, more, x + (cell == 0),
-                                         y + (more == 2 && cell == 1));
+    Vector some[MOST_VECTORS];
+    Size count = number_of_vectors(length, more);
+    all_vectors(length, more, some);
+    for (Size i = 0; i < count; i++) {
+        if (cell < more) some[i].cells[cell]++;
+        found[i] = (uint8_t)place_of(length + 1, more, some[i]);
+    }
 }
 
 /* Of one word: what is known moves to the counts that follow; or is weighed by these, where they
@@ -516,9 +545,11 @@ static WIDE void turn_known(int forward, const double *from, const uint8_t *code
     if (forward) \
         turn_forth(from, codes, to, weights, out, models, states, from_next, to_next, n, m); \
     else turn_back(from, codes, to, weights, out, models, states, from_next, to_next, n, m)
-#define OF(n) case n: if (more == 1) { DO(n, 1); } else { DO(n, 2); } break
-    switch (number) {
-        OF(0); OF(1); OF(2); OF(3); OF(4); OF(5);
+#define OF(n, m) case 4 * n + m: DO(n, m); break
+    switch (4 * number + more) {
+        OF(0, 1); OF(1, 1); OF(2, 1); OF(3, 1); OF(4, 1); OF(5, 1);
+        OF(0, 2); OF(1, 2); OF(2, 2); OF(3, 2); OF(4, 2); OF(5, 2);
+        OF(0, 3); OF(1, 3); OF(2, 3); OF(3, 3);
         default: DO(number, more);
     }
 #undef OF
@@ -547,8 +578,7 @@ static PyObject *turn(PyObject *module, PyObject *args) {
     TAKE(double, weights, weights_, 'd', weighed, 0);
     for (Size w = 0; w < words; w++) {
         Size number = kinds[3 * w], more = kinds[3 * w + 1], at = kinds[3 * w + 2];
-        fine = fine && (more == 0 || (number >= 0 && number < MOST_LENGTH && more > 0
-                                      && more <= MOST_MORE));
+        fine = fine && (more == 0 || (number >= 0 && is_block(number + 1, more)));
         if (!fine) break;
         Size counts = more ? number_of_vectors(number + 1, more) : 1;
         fine = at < 0 || !more || at + counts <= weighed;
@@ -762,11 +792,16 @@ static void all_cells(const Means *means, const float *X, Size length, Size more
 
 /* The vector that two together make, of some symbols and of all the others. */
 static void together(Size some, Size length, Size more, uint8_t *found) {
-    for (Size x = 0; x <= length - some; x++)
-        for (Size y = 0; y <= (more == 1 ? 0 : length - some - x); y++)
-            for (Size v = 0; v <= some; v++)
-                for (Size w = 0; w <= (more == 1 ? 0 : some - v); w++)
-                    *found++ = (uint8_t)place_of(length, more, x + v, y + w);
+    Vector before[MOST_VECTORS], after[MOST_VECTORS];
+    Size first = number_of_vectors(some, more), second = number_of_vectors(length - some, more);
+    all_vectors(some, more, before);
+    all_vectors(length - some, more, after);
+    for (Size b = 0; b < second; b++)
+        for (Size c = 0; c < first; c++) {
+            Vector both = after[b];
+            for (Size i = 0; i < more; i++) both.cells[i] += before[c].cells[i];
+            *found++ = (uint8_t)place_of(length, more, both);
+        }
 }
 
 typedef struct { double told, matches; } Worth;
@@ -954,7 +989,7 @@ static PyObject *block(PyObject *module, PyObject *args) {
     int fine = ticks > 0;
     for (Size i = 0; i < kinds; i++) {
         Size length = sizes[3 * i], more = sizes[3 * i + 1];
-        fine = fine && length >= 1 && length <= MOST_LENGTH && more >= 1 && more <= MOST_MORE;
+        fine = fine && is_block(length, more);
         Size counts = fine ? number_of_vectors(length, more) : 0;
         fine = fine && sizes[3 * i + 2] >= 0
                && sizes[3 * i + 2] + counts * (counts + 1) <= law_size;

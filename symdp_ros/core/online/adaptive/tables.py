@@ -25,7 +25,8 @@ DISCOUNT = 0.9
 CELLS = 12          # up to which every number of cells is tried; after them only the largest
 MOST_CELLS = 1024
 LONGEST = 6         # symbols of a block
-BLOCKS = tuple((length, more) for more in (1, 2) for length in (2, 3, 4, 6))  # (L, m): tried
+BLOCKS = (*((length, more) for more in (1, 2) for length in (2, 3, 4, 6)),
+          (2, 3), (3, 3), (4, 3))  # (L, m): tried
 FEW_REPORTS = 10    # for one signal: more lie beyond what X looks ahead (1/(1 − γ) reports)
 
 _MOST_OF_BLOCKS = 5  # ε/k: above it, a signal about one symbol tells nearly all
