@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import list_logs, LogFile, LogState, SkippedLog, TopicOutcome
+from symdp_ros.release.draft import Destination, Draft
 from symdp_ros.release.inspection import Moves
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.one_log import LogPlace, LogSource
+from symdp_ros.release.one_log import LogDraft
 from symdp_ros.release.outbox import check_apart
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.transaction import Prepared, Publisher
+from symdp_ros.release.transaction import ReleaseSession
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
@@ -76,22 +77,23 @@ class Releaser:
         self._moves = Moves.of(settings.chain, stays_only=True)
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
         self._on_topics, self._program = on_topics, program
-        self._publisher = Publisher(
+        self._session = ReleaseSession(
             settings, release_dir, ledger=ledger, subject=subject, budget=budget,
             subject_budget=subject_budget, compare=for_operator, wait=wait, on_wait=on_wait)
-        self._place = LogPlace(self._publisher.outbox, ledger, settings.writing, rewrite_missing)
+        self._destination = Destination(self._session.outbox, ledger, writing=settings.writing,
+                                        rewrite_missing=rewrite_missing)
 
     def __repr__(self) -> str:
-        return f'<Releaser into {str(self._publisher.outbox.directory)!r}>'
+        return f'<Releaser into {str(self._session.outbox.directory)!r}>'
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Return a sentence for each release that is charged and not at its path."""
-        return self._publisher.outbox.problems
+        return self._session.outbox.problems
 
     def close(self) -> None:
         """Let other processes use the directory."""
-        self._publisher.close()
+        self._session.outbox.close()
 
     def __enter__(self) -> 'Releaser':
         return self
@@ -132,7 +134,7 @@ class Releaser:
             for outcome in released:
                 on_outcome(outcome)
             outcomes += released
-        self._publisher.outbox.settle()
+        self._session.outbox.settle()
         return Report(tuple(outcomes), others, stopped, self.problems)
 
     def release(self, log: LogFile, stop: Callable[[], bool] = lambda: False) -> Outcome | None:
@@ -150,18 +152,18 @@ class Releaser:
 
         They are charged in one transaction: each one's flush to the disk takes long.
         """
-        found: list[Outcome | Prepared] = []
+        found: list[Outcome | Draft] = []
         symbols, until, stopped = 0, monotonic() + _MOST_SECONDS, False
         with ExitStack() as stack:
             while (waiting and len(found) < _MOST_LOGS and symbols < _MOST_SYMBOLS
                    and monotonic() < until and not (stopped := stop())):
                 log = waiting.popleft()
-                source = LogSource(self._settings, log, self._mechanisms, self._moves,
-                                   self._allow_unknown, self._on_topics, self._program,
-                                   self._for_operator)
+                draft = LogDraft(self._settings, log, self._mechanisms, self._moves,
+                                 self._allow_unknown, self._on_topics, self._program,
+                                 self._for_operator)
                 found.append(outcome_of(log.id, partial(
-                    self._publisher.prepare, source, self._place, stack)))
+                    self._session.prepare, draft, self._destination, stack)))
                 symbols += found[-1].length or 0
             if stopped or stop():
                 return [each for each in found if isinstance(each, Outcome)], True
-            return self._publisher.publish(self._place, found), False
+            return self._session.publish(self._destination, found), False
