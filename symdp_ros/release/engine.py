@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import list_logs, LogFile, LogState, SkippedLog, TopicOutcome
-from symdp_ros.release.draft import Destination, Draft
+from symdp_ros.release.draft import Draft
 from symdp_ros.release.inspection import Moves
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.one_log import LogDraft
@@ -29,17 +29,12 @@ _MOST_SYMBOLS = 200_000
 _MOST_SECONDS = 2.0
 
 
-class Releaser:
+class Releaser(ReleaseSession):
     """
     Releases logs into one directory, which it holds until it is closed.
 
     :param release_dir: an existing directory.
     :param ledger: None: nothing is charged, and no release is remembered.
-    :param subject: whose logs these are, as the ledger names it.
-    :param budget: the total ε that one log may ever spend; 0.0: no limit.
-    :param subject_budget: the same for the subject; the ledger stores it. 0.0: the stored one.
-    :param rewrite_missing: write an earlier release once more if its file is not in
-        `release_dir`.
     :param allow_unknown: refuse a log, before anything is charged, that would come out as noise:
         `inspection.Inspection.is_noise`, and nothing else of its content, is told by that. None:
         refuse no log for its content.
@@ -54,21 +49,17 @@ class Releaser:
     :param program: what a released recording says that it was made with.
     :param mechanisms: those of the settings, if they were made before.
     :param random: for tests, an object with `getrandbits`.
-    :param wait: seconds to wait for another process that releases into the same directory.
-    :param on_wait: called before waiting.
+    :param keeping: what else `ReleaseSession` takes.
     :raises ConfigurationError: settings that are not valid; the ledger is inside `release_dir`;
         the directory is missing, cannot be written to, or is in use by another process.
     """
 
     def __init__(self, settings: ReleaseSettings, release_dir: str | Path, *,
-                 ledger: Ledger | None = None, subject: str = '', budget: float = 0.0,
-                 subject_budget: float = 0.0, rewrite_missing: bool = False,
-                 allow_unknown: float | None = None, for_operator: bool = False,
-                 mechanisms: Mechanisms | None = None,
-                 random: 'RandomBits | None' = None, wait: float = 10.0,
-                 on_wait: Callable[[], None] = lambda: None,
+                 ledger: Ledger | None = None, allow_unknown: float | None = None,
+                 for_operator: bool = False, mechanisms: Mechanisms | None = None,
+                 random: 'RandomBits | None' = None,
                  on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None,
-                 program: str = 'symdp_ros'):
+                 program: str = 'symdp_ros', **keeping: Any):
         settings.check()
         if ledger is not None:
             check_apart(ledger.path, release_dir)
@@ -77,29 +68,16 @@ class Releaser:
         self._moves = Moves.of(settings.chain, stays_only=True)
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
         self._on_topics, self._program = on_topics, program
-        self._session = ReleaseSession(
-            settings, release_dir, ledger=ledger, subject=subject, budget=budget,
-            subject_budget=subject_budget, compare=for_operator, wait=wait, on_wait=on_wait)
-        self._destination = Destination(self._session.outbox, ledger, writing=settings.writing,
-                                        rewrite_missing=rewrite_missing)
+        super().__init__(settings, release_dir, ledger=ledger, compare=for_operator,
+                         writing=settings.writing, **keeping)
 
     def __repr__(self) -> str:
-        return f'<Releaser into {str(self._session.outbox.directory)!r}>'
+        return f'<Releaser into {str(self.outbox.directory)!r}>'
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Return a sentence for each release that is charged and not at its path."""
-        return self._session.outbox.problems
-
-    def close(self) -> None:
-        """Let other processes use the directory."""
-        self._session.outbox.close()
-
-    def __enter__(self) -> 'Releaser':
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+        return self.outbox.problems
 
     def release_directory(self, log_dir: str | Path, stop: Callable[[], bool] = lambda: False,
                           on_outcome: Callable[[Outcome], None] = lambda outcome: None) -> Report:
@@ -134,7 +112,7 @@ class Releaser:
             for outcome in released:
                 on_outcome(outcome)
             outcomes += released
-        self._session.outbox.settle()
+        self.outbox.settle()
         return Report(tuple(outcomes), others, stopped, self.problems)
 
     def release(self, log: LogFile, stop: Callable[[], bool] = lambda: False) -> Outcome | None:
@@ -161,9 +139,8 @@ class Releaser:
                 draft = LogDraft(self._settings, log, self._mechanisms, self._moves,
                                  self._allow_unknown, self._on_topics, self._program,
                                  self._for_operator)
-                found.append(outcome_of(log.id, partial(
-                    self._session.prepare, draft, self._destination, stack)))
+                found.append(outcome_of(log.id, partial(self.prepare, draft, stack)))
                 symbols += found[-1].length or 0
             if stopped or stop():
                 return [each for each in found if isinstance(each, Outcome)], True
-            return self._session.publish(self._destination, found), False
+            return self.publish(found), False

@@ -167,8 +167,9 @@ def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Pa
     moves = Moves.of(settings.reading.chain, stays_only=True)
     chain = _LearnedChain(
         settings, [LogDraft(settings.reading, log, None, moves) for log in logs], random)
-    with ReleaseSession(settings, output.parent, ledger=ledger, **keeping) as session:
-        outcome = session.release(chain, output.name)
+    with ReleaseSession(settings, output.parent, ledger=ledger, name=output.name,
+                        **keeping) as session:
+        outcome = session.release_one(chain)
     if outcome.kind in KINDS[2:]:
         raise LogError(outcome.reason)
     return replace(outcome, reason=chain.note)

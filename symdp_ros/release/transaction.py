@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 import json
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from symdp_ros.errors import BudgetError, ConfigurationError, LogError, printable, SymdpError
 from symdp_ros.ledger.accounts import Entry
@@ -22,7 +22,9 @@ from symdp_ros.ledger.units import Loss
 from symdp_ros.release.draft import Destination, Draft
 from symdp_ros.release.outbox import Outbox
 from symdp_ros.release.report import NOISE, Outcome, outcome_of
+from symdp_ros.release.settings import WritingSettings
 
+_Self = TypeVar('_Self')
 _SHOWN = 3  # subjects
 
 #: The charge of a draft and whether it is new; or why it was not made; None: without a ledger.
@@ -34,52 +36,61 @@ class ReleaseSession:
     Charges releases to a subject, and publishes them in a directory that it holds until closed.
 
     :param settings: have `digest()`, and `described()` for people to read.
+    :param directory: an existing one.
+    :param ledger: None: nothing is charged, and no release is remembered.
+    :param subject: whose releases these are, as the ledger names it; '': each draft says whose.
+    :param budget: the total ε that one log may ever spend; 0.0: no limit.
+    :param subject_budget: the same for the subject; the ledger stores it. 0.0: the stored one.
     :param compare: what was released before is read again, and has failed if it changed.
+    :param wait, on_wait: as of `Outbox`.
+    :param name, writing, rewrite_missing: as of `Destination`.
     :param partial: of a draft with words of several subjects, leave out those who were charged
         for it before, or would pass their budget; otherwise it is refused.
-    :param directory, ledger, subject, budget, subject_budget, wait, on_wait: as of
-        `engine.Releaser`.
     :raises ConfigurationError, LedgerError: as `Outbox`.
     :raises BudgetError: the ledger stores another budget.
     """
 
     def __init__(self, settings: Any, directory: str | Path, *, ledger: Ledger | None = None,
                  subject: str = '', budget: float = 0.0, subject_budget: float = 0.0,
-                 compare: bool = True, partial: bool = False, wait: float = 10.0,
-                 on_wait: Callable[[], None] = lambda: None):
+                 compare: bool = True, partial: bool = False, name: str = '',
+                 writing: WritingSettings = WritingSettings(), rewrite_missing: bool = False,
+                 wait: float = 10.0, on_wait: Callable[[], None] = lambda: None):
         if ledger is not None and subject:
             ledger.keep_budget(subject, subject_budget)
-        self._settings = settings.digest()
+        self._digest = settings.digest()
         self._description = json.dumps(settings.described())
         self._ledger, self._subject = ledger, subject
         self._budget, self._subject_budget = budget, subject_budget
         self._compare, self._partial = compare, partial
         self.outbox = Outbox(directory, ledger, wait=wait, on_wait=on_wait)
+        self._destination = Destination(self.outbox, ledger, name, writing, rewrite_missing)
 
-    def __enter__(self) -> 'ReleaseSession':
+    def close(self) -> None:
+        """Let other processes use the directory."""
+        self.outbox.close()
+
+    def __enter__(self: _Self) -> _Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.outbox.close()
+        self.close()
 
-    def release(self, draft: Draft, name: str) -> Outcome:
+    def release_one(self, draft: Draft) -> Outcome:
         """
         Release by itself.
 
-        :param name: of the file in the directory.
         :raises SymdpError, OSError: it is not released.
         """
-        destination = Destination(self.outbox, self._ledger, name)
         with ExitStack() as stack:
-            prepared = self.prepare(draft, destination, stack)
+            prepared = self.prepare(draft, stack)
             if isinstance(prepared, Outcome):
                 return prepared
-            [charge] = self._charge(destination, [draft.made_durable()])
-            outcome = self._publish(destination, draft, charge)
+            [charge] = self._charge([draft.made_durable()])
+            outcome = self._publish(draft, charge)
             self.outbox.settle()
             return outcome
 
-    def prepare(self, draft: Draft, destination: Destination, stack: ExitStack) -> Outcome | Draft:
+    def prepare(self, draft: Draft, stack: ExitStack) -> Outcome | Draft:
         """
         Plan and stage a release, if it was not made before.
 
@@ -88,13 +99,13 @@ class ReleaseSession:
         """
         ledger, log_id = self._ledger, draft.log_id
         earlier = None if ledger is None else ledger.find(
-            self._subject, log_id, self._settings)  # of no subject: none
+            self._subject, log_id, self._digest)  # of no subject: none
         reads_first = ledger is not None and not self._subject  # whose words these are
         if earlier is None and not reads_first:
-            destination.check_free()
+            self._destination.check_free()
         elif earlier is not None and not self._compare:
             return Outcome(log_id, 'already released', earlier.length,
-                           destination.hand_out(draft, earlier))
+                           self._destination.hand_out(draft, earlier))
         problem = draft.plan(earlier, ledger, stack)
         if problem is not None:
             return draft.outcome('refused', reason=problem, code=NOISE) if earlier is None \
@@ -102,16 +113,16 @@ class ReleaseSession:
         if earlier is None and draft.losses is not None and ledger is not None:
             earlier = self._leave_out(ledger, draft, draft.losses)
             if earlier is None:
-                destination.check_free()
+                self._destination.check_free()
         elif earlier is None and ledger is not None:
             assert draft.loss is not None
             ledger.keep_budget(self._subject, self._subject_budget)
             ledger.check(self._subject, draft.loss, log_id, description=self._description,
                          budget=self._budget)
         if earlier is not None:
-            return draft.outcome('already released', destination.hand_out(draft, earlier))
+            return draft.outcome('already released', self._destination.hand_out(draft, earlier))
         draft.stage(self.outbox, stack)
-        self.outbox.check(destination.names(log_id, len(draft.files)))
+        self.outbox.check(self._destination.names(log_id, len(draft.files)))
         return draft
 
     def _leave_out(self, ledger: Ledger, draft: Draft, losses: dict[str, Loss]) -> Entry | None:
@@ -121,7 +132,7 @@ class ReleaseSession:
         :raises LogError: the content changed since.
         :raises BudgetError: none can be charged; or some cannot, unless the rest is wanted.
         """
-        found = ledger.find_all(losses, draft.log_id, self._settings)
+        found = ledger.find_all(losses, draft.log_id, self._digest)
         if any(entry.content != draft.content for entry in found.values()):
             raise LogError(draft.changed)
         if len(found) == len(losses):
@@ -149,8 +160,7 @@ class ReleaseSession:
             del losses[subject]
         return None
 
-    def publish(self, destination: Destination,
-                found: Sequence[Outcome | Draft]) -> list[Outcome]:
+    def publish(self, found: Sequence[Outcome | Draft]) -> list[Outcome]:
         """
         Charge what is staged, in one transaction, and move it to its paths; return all outcomes.
 
@@ -158,19 +168,18 @@ class ReleaseSession:
         """
         found = [each if isinstance(each, Outcome) else outcome_of(
             each.log_id, each.made_durable) for each in found]
-        charges = iter(self._charge(destination,
-                                    [each for each in found if isinstance(each, Draft)]))
+        charges = iter(self._charge([each for each in found if isinstance(each, Draft)]))
         return [each if isinstance(each, Outcome) else outcome_of(
-            each.log_id, partial(self._publish, destination, each, next(charges)))
+            each.log_id, partial(self._publish, each, next(charges)))
             for each in found]
 
-    def _charge(self, destination: Destination, drafts: Sequence[Draft]) -> Sequence[_Charge]:
+    def _charge(self, drafts: Sequence[Draft]) -> Sequence[_Charge]:
         """Charge what is staged, or nothing of it where one cannot be written."""
         if not drafts:
             return []
         try:
             self.outbox.make_staging_durable()
-            destination.place(drafts)
+            self._destination.place(drafts)
             if self._ledger is None:
                 return [None] * len(drafts)
             entries = list(map(self._entries, drafts))
@@ -186,12 +195,12 @@ class ReleaseSession:
             assert draft.loss is not None
             losses = {self._subject: draft.loss}
         new = {loss: new_charge(
-            loss, self._settings, self._description, draft.log_id, content=draft.content,
+            loss, self._digest, self._description, draft.log_id, content=draft.content,
             words=draft.words, lengths=None if draft.words else [draft.length], logs=draft.logs,
             taken=draft.taken) for loss in set(losses.values())}
         return {subject: new[loss] for subject, loss in losses.items()}
 
-    def _publish(self, destination: Destination, draft: Draft, charge: _Charge) -> Outcome:
+    def _publish(self, draft: Draft, charge: _Charge) -> Outcome:
         """Move what is staged and charged to its paths."""
         if isinstance(charge, Exception):
             raise charge
@@ -201,7 +210,7 @@ class ReleaseSession:
             if not is_new:  # another process was faster
                 if self._compare and entry.content != draft.content:
                     return draft.outcome('failed', reason=draft.changed, code='log')
-                return draft.outcome('already released', destination.hand_out(draft, entry))
+                return draft.outcome('already released', self._destination.hand_out(draft, entry))
             number = entry.number
         return draft.outcome('released', [self.outbox.publish(replace(file, number=number))
                                           for file in draft.files])

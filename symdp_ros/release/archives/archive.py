@@ -194,6 +194,6 @@ def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
         Moves.of(settings.chain, stays_only=True), allow_unknown, subject, ledger is not None,
         engine, scheduler, on_rows, random, sizes, program, on_subjects)
     with ReleaseSession(settings, output.parent, ledger=ledger, subject=subject,
-                        **keeping) as session:
-        outcome = outcome_of(log.id, lambda: session.release(draft, output.name))
+                        name=output.name, **keeping) as session:
+        outcome = outcome_of(log.id, lambda: session.release_one(draft))
     return Report((outcome,), problems=session.outbox.problems)
