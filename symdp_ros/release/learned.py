@@ -25,8 +25,8 @@ from symdp_ros.ledger.overlap import most_at_once, Span
 from symdp_ros.ledger.units import as_text, Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release.draft import Draft
+from symdp_ros.release.engine import LogDraft
 from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
-from symdp_ros.release.one_log import LogDraft
 from symdp_ros.release.outbox import Outbox
 from symdp_ros.release.report import KINDS, Outcome
 from symdp_ros.release.settings import ReleaseSettings
