@@ -1,27 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Releasing logs, many in one transaction of the ledger: each goes the way of `transaction`."""
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any, TYPE_CHECKING
 
+import numpy as np
+from symdp_ros.errors import LogError
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import span_of
 from symdp_ros.ledger.units import Loss
-from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, release_name, SkippedLog,
-                            TopicOutcome, write_log, write_with_topics)
+from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, release_name, sample,
+                            sampled, SkippedLog, TopicOutcome, write_log, write_with_topics)
 from symdp_ros.logs.recordings.storage import STORAGES
+from symdp_ros.maps.pose_report import far_text, floors_text
 from symdp_ros.release.draft import Draft
-from symdp_ros.release.inspection import Inspection, Moves
+from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves, of_states
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
-from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.settings import entries_of, ReleaseSettings
 from symdp_ros.release.transaction import ReleaseSession
 
 if TYPE_CHECKING:
@@ -67,18 +70,50 @@ class LogDraft(Draft):
 
     def read(self, stack: ExitStack) -> None:
         """Read and sample the log."""
-        self._entries = self.settings.entries(self.log)
-        self.sensitive = self.settings.words_of(self._entries, self.log)
+        settings, read = self.settings, self.settings.input
+        self.sample(entries_of(self.log, read, settings.locator,
+                               None if read.is_pose else read.table(settings.chain.states)))
+
+    def sample(self, entries: list[tuple[int, str | None]]) -> None:
+        """Make words of (stamp in nanoseconds, value) of every entry; raise LogError: none."""
+        settings, self._entries = self.settings, entries
+        # With zones, of which one is told with each report, words are sampled so.
+        self._sampling = settings.sampling if settings.privacy.zones is None else replace(
+            settings.sampling, period=settings.sampling.seconds)
+        self.sensitive = sample(entries, settings.input.table(settings.chain.states),
+                                self._sampling)
+        if not self.sensitive:
+            raise LogError('no symbols are left to release', path=self.log.path)
         self.length = sum(map(len, self.sensitive))
-        self.logs = {self.log.id: span_of(self._entries)}
+        self.logs = {self.log.id: span_of(entries)}
 
     def fingerprint(self, ledger: Ledger) -> bytes:
         """Return the fingerprint of its words."""
         return ledger.fingerprint(self.sensitive)
 
     def inspect(self) -> Inspection:
-        """Return what is known of the log, for its operator alone."""
-        self.found = self.settings.inspect(self._entries, self.sensitive, self.moves)
+        """Return what is known of the log, if it was read last, for its operator alone."""
+        settings, index = self.settings, self.settings.chain.state_index
+        counts = Counter(value for _, value in sampled(self._entries, self._sampling))
+        symbols, none = counts.total(), counts.pop(None, 0)
+        if settings.input.is_pose:  # positions name a state, or none
+            names, unknown, silent = Counter[str](), none, 0
+        else:
+            table, no_region = settings.input.table(index), settings.input.no_region
+            names = Counter({str(value): count for value, count in counts.items()
+                             if value not in table and value not in no_region})
+            unknown = names.total()
+            silent = none + sum(counts[value] for value in no_region)
+        flat = np.array([-1 if symbol is None else index[symbol] for word in self.sensitive
+                         for symbol in word], np.int64)
+        begins = np.zeros(len(flat), bool)
+        begins[np.cumsum([0, *map(len, self.sensitive[:-1])])] = True
+        self.found = Inspection(
+            symbols, unknown, silent, dict(names.most_common(MOST_NAMES)),
+            self.moves.missing(flat, begins),
+            of_states(self.moves.standing(flat, begins), settings.chain),
+            '' if settings.locator is None else '; '.join(filter(None, (
+                floors_text(settings.locator), far_text(settings.locator)))))
         return self.found
 
     def problem(self) -> str | None:

@@ -22,7 +22,6 @@ from symdp_ros.release import draft, engine, outbox
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.outbox import digest_of
 from symdp_ros.release.report import NOISE
-from symdp_ros.release.settings import ReleaseSettings
 
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 WORD = 'abbccaabbcca'
@@ -153,7 +152,7 @@ def test_whether_a_log_has_changed_is_told_to_nobody_but_its_operator(place, mon
 
     place.log()
     place.release()
-    monkeypatch.setattr(ReleaseSettings, 'entries', None)
+    monkeypatch.setattr(engine.LogDraft, 'read', None)
     before = seen()
     assert before[1][0].kind == 'already released' and before[1][0].length == len(WORD)
     for guess in (WORD, 'ccc' + WORD[3:], 'a', 'x' * 1000):

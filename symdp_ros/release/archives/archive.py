@@ -44,7 +44,7 @@ from symdp_ros.release.archives.file import end_readers, Sizes
 from symdp_ros.release.archives.places import opened
 from symdp_ros.release.archives.tasks import write_release
 from symdp_ros.release.draft import Draft
-from symdp_ros.release.inspection import Inspection, Moves
+from symdp_ros.release.inspection import Inspection, Moves, of_states
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
 from symdp_ros.release.report import outcome_of, Report
@@ -109,7 +109,10 @@ class ArchiveDraft(Draft):
 
     def inspect(self) -> Inspection:
         """Return what is known of the archive, for its operator alone."""
-        self.found = self.settings.inspect_archive(self._data, self.moves)
+        unknown, silent, names, missing, standing = self._data.inspect(
+            self.settings.states_by_value(), sorted(self.settings.input.no_region), self.moves)
+        self.found = Inspection(self._data.rows, unknown, silent, names, missing,
+                                of_states(standing, self.settings.chain))
         return self.found
 
     def problem(self) -> str | None:
