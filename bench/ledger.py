@@ -24,7 +24,7 @@ def write_ledger(path, subjects):
     with Ledger(path) as ledger, ledger.charging('') as transaction:
         transaction.charge_all({
             f'robot_{i}': new_charge(_loss(20 + i % 7), 's' * 32, '{"mechanism": "causal"}',
-                                    log_id='day 1', content=b'x' * 32, lengths=[20 + i % 7])
+                                     log_id='day 1', content=b'x' * 32, lengths=[20 + i % 7])
             for i in range(subjects)})
 
 
