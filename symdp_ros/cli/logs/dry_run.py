@@ -27,7 +27,7 @@ from symdp_ros.logs import KeptTopics, LogFile, LogState, SkippedLog
 from symdp_ros.maps.pose_report import distances_text
 from symdp_ros.release.archives.archive import ArchiveDraft
 from symdp_ros.release.engine import LogDraft
-from symdp_ros.release.inspection import Inspection, Moves
+from symdp_ros.release.inspection import Moves
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
@@ -86,7 +86,9 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
             found = draft.found
             costs = (as_text(account.counted - counted), _left(account)) \
                 if outcome.kind == 'released' and draft.losses is None else ('', '')
-            table.add_row(log.id, *_counts(found), *costs, outcome.kind)
+            numbers = _NO_NUMBERS[:4] if found is None else map(str, (
+                found.symbols, found.known, found.symbols - found.known, found.infeasible))
+            table.add_row(log.id, *numbers, *costs, outcome.kind)
             infeasible += 0 if found is None else found.infeasible
             if outcome.reason:
                 notes.append(f'{log.id}: {outcome.place_and_reason}')
@@ -116,14 +118,6 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
         if ledger else 'no --ledger: a release would not be recorded',
         soft_wrap=True)
     return 0 if Report(tuple(outcomes)).ok else 1
-
-
-def _counts(found: Inspection | None) -> tuple[str, str, str, str]:
-    """Return the numbers of symbols: all, known, unknown, no moves; '': nothing was read."""
-    if found is None:
-        return '', '', '', ''
-    return (str(found.symbols), str(found.known), str(found.symbols - found.known),
-            str(found.infeasible))
 
 
 def _account(ledger: Ledger | None, subject: str, named: NamedBudget) -> Account:
