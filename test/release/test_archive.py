@@ -14,7 +14,7 @@ from forked import forked
 import numpy as np
 import pytest
 from refusals import refused
-from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
+from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.ledger.ledger import Ledger
 
@@ -391,19 +391,6 @@ def test_other_settings_are_other_releases(walks):
             'released'
     assert walks.spent() == 2.5
     walks.check(charges=3)
-
-
-def test_budgets(walks):
-    walks.archive(WALKS)
-    for more in ({'budget': 0.5}, {'subject_budget': 0.9}, {}):  # the ledger remembers the second
-        outcome = walks.release(**more)
-        assert outcome.kind == 'refused' and 'this costs 1 more' in outcome.reason
-    assert walks.spent() == 0 and walks.visible() == []
-    with refused(BudgetError, limit=Fraction(9, 10)):
-        walks.release(subject_budget=1.0)
-    with Ledger(walks.ledger) as ledger:
-        ledger.set_budget('r1', Fraction(1))
-    assert walks.release(budget=1.0, subject_budget=1.0).kind == 'released'
 
 
 def test_what_is_there_is_never_overwritten(walks, monkeypatch):

@@ -42,8 +42,6 @@ _FileScan = Callable[[Path, str, Collection[str]], Iterator[Topic | RecordedMess
 class Library(Protocol):
     """One way to read and write recordings; a module has these functions."""
 
-    NAME: str
-
     def is_installed(self) -> bool:
         """Return whether it can be used here."""
 

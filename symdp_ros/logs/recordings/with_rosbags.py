@@ -19,7 +19,6 @@ from symdp_ros.logs.recordings.wanted import Values, Wanted
 from symdp_ros.messages.fields import FieldType
 import yaml
 
-NAME = 'rosbags'
 _VERSION = 5  # of metadata.yaml: every rosbag2 since Galactic reads it
 
 
