@@ -11,7 +11,7 @@ mechanism that follows from the visit (`words.visit_rule`), the clock does, too.
 """
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log
 from multiprocessing import get_context
 from typing import Any
@@ -227,15 +227,12 @@ class Exploration:
                 if here is not made:
                     errors = visits.errors(way, mechanism, period)
                 online = mechanism.law.online
-                # Late reports have the signals of logs, which are decoded once.
-                signals = replace(way, name='causal, adaptive', late=None) if way.late else way
-                if online is not None and signals not in guesses:
-                    guesses[signals] = visits.guess(online if signals == way else visits.mechanism(
-                        signals, period, privacy(epsilon)).law.online)
+                if online is not None and way not in guesses:
+                    guesses[way] = visits.guess(online)
                 reports, beliefs = visits.replay(mechanism, period, route, robot, way.late)
                 cells.append(Cell(
                     epsilon, period, way.name, way.late, (period, way) in rules[epsilon], errors,
-                    guesses.get(signals),
+                    guesses.get(way),
                     tuple(reports.tolist()),
                     None if beliefs is None else _kept(beliefs[::shown.frame])))
         return cells

@@ -59,9 +59,15 @@ With x = ε/k, for words that differ in j symbols (j is not k: ρ never converts
   5n·K·2⁻⁵³ of x, is more than all of that.) Where each o_t is
   a response on at least m values (`core.online.response`), ρ = j·ρ_m(x): an unknown symbol has
   the mean of all its laws, and D_α is convex in its second and quasi-convex in its first argument.
-* 'pure': whatever is e^{j·x}-private: ρ = ρ_2(j·x). The policy adaptive where it may draw a signal
-  about several symbols (changed ones in one block do not add up as releases do), learned chains,
-  what earlier versions released by permute-and-flip, and releases of which nothing else is known.
+* 'blocks': each signal is drawn given those before and at most L symbols, and i changed ones of
+  these change no probability by more than e^{±i·x}: it costs ρ_2(i·x) (lemma 3). The i of all
+  blocks add up to j, whatever the blocks are, which may depend on earlier signals. ρ_2 is convex
+  and ρ_2(0) = 0, so the sum is at most that of ⌊j/L⌋ blocks with i = L and one with the rest:
+  ρ = ⌊j/L⌋·ρ_2(L·x) + ρ_2((j mod L)·x). It adds up as releases do that are chosen by earlier
+  outputs (Feldman & Zrnic 2021). This is the policy adaptive where a signal may be about several
+  symbols.
+* 'pure': whatever is e^{j·x}-private: ρ = ρ_2(j·x). Learned chains, what earlier versions released
+  by permute-and-flip, and releases of which nothing else is known.
 
 Charges of before (rule 1) keep what they were charged: x²/2 in place of ρ_2(x), and (j·x)²/8.
 
@@ -85,7 +91,7 @@ from functools import lru_cache
 
 import numpy as np
 
-BOUNDS = ('range', 'symbols', 'pure')
+BOUNDS = ('range', 'symbols', 'blocks', 'pure')
 #: By which the ρ of a new charge is counted.
 RULE = 2
 
@@ -112,9 +118,14 @@ def rho_of(bound: str, per_symbol: Fraction, symbols: int, values: int = 2,
     :param bound: of `BOUNDS` (see the module).
     :param per_symbol: x = ε/k.
     :param symbols: j ≥ 0.
-    :param values: m ≥ 2, with 'symbols': each symbol is a response on at least so many values.
+    :param values: m ≥ 2, with 'symbols': each symbol is a response on at least so many values; L
+        with 'blocks'.
     :param rule: by which it is counted: `RULE`, or 1 (see the module).
     """
+    if bound == 'blocks':
+        whole, rest = divmod(symbols, values)
+        return (whole * response_rho(per_symbol * values)
+                + response_rho(per_symbol * rest))
     loss = per_symbol if bound == 'symbols' else per_symbol * symbols
     rho = loss**2 / (8 if bound == 'range' else 2)
     if rule != 1:

@@ -20,7 +20,7 @@ class Law(Protocol):
 
     #: which of `core.accounting.BOUNDS` holds for it
     loss_bound: str
-    #: with the bound 'symbols': each symbol is a response on at least so many values
+    #: what `core.accounting.rho_of` needs besides: m of 'symbols', L of 'blocks'
     response_values: int = 2
     #: the online mechanism that draws, where one does
     online: Any = None

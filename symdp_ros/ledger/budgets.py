@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Budgets of subjects and logs: how they are named, kept to, and what a refusal says."""
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 import json
 from math import isfinite
+from typing import Any
 
 from symdp_ros.errors import BudgetError, printable
 from symdp_ros.ledger.accounts import Account, accounting_text, Entry, written
@@ -165,15 +167,15 @@ def _refusal(name: str, account: Account, loss: Loss, log_id: str | None, budget
                        cost=cost)
 
 
-def changed_settings(before: Entry | None, description: str) -> str:
+def changed_settings(before: Entry | None, now: Mapping[str, Any]) -> str:
     """
     Return how the settings of a log differ from those of its last release.
 
     :param before: that release; None: there is none.
-    :param description: the settings now, as JSON.
+    :param now: the settings.
     :return: '' if they do not differ, or there is nothing to compare.
     """
-    if before is None or not (now := json.loads(description or '{}')):
+    if before is None or not now:
         return ''
     was = before.settings_described
     return ', '.join(

@@ -31,11 +31,11 @@ from typing import Any, BinaryIO
 from symdp_ros.errors import BudgetError
 from symdp_ros.ledger.accounts import Account, Entry, rounded_up, written
 from symdp_ros.ledger.budgets import budget_entry, checked_delta, limit, NamedBudget
-from symdp_ros.ledger.storage.database import LedgerDatabase
+from symdp_ros.ledger.storage.database import LedgerDatabase, LedgerFile
 from symdp_ros.ledger.storage.entries import LedgerEntries
 from symdp_ros.ledger.storage.files import ReleasedFiles
 from symdp_ros.ledger.subjects import check_subject
-from symdp_ros.ledger.transaction import ChargeTransaction, NewCharge, Placed
+from symdp_ros.ledger.transaction import ChargeTransaction, new_charge
 from symdp_ros.ledger.units import Loss, Unit
 
 _PART_BYTES = 1 << 20
@@ -228,18 +228,18 @@ class Ledger:
         with self._database.errors():
             self._entries.check_sound()
             self._entries.check_budgets(subject, loss, log_id, limit('budget', budget),
-                                        description, account)
+                                        json.loads(description or '{}'), account)
 
     def check_all(self, losses: Mapping[str, Loss], log_id: str | None = None, *,
                   budget: float = 0.0, description: str = '') -> dict[str, BudgetError]:
         """Return why a charge is refused, of those subjects of which one would be: `check`."""
-        refused, most = {}, limit('budget', budget)
+        refused, most, described = {}, limit('budget', budget), json.loads(description or '{}')
         with self._database.errors():
             self._entries.read(list(losses))
             self._entries.check_sound()
             for subject, loss in losses.items():
                 try:
-                    self._entries.check_budgets(subject, loss, log_id, most, description)
+                    self._entries.check_budgets(subject, loss, log_id, most, described)
                 except BudgetError as error:
                     refused[subject] = error
         return refused
@@ -265,21 +265,21 @@ class Ledger:
             yield transaction
 
     def charge(self, subject: str, loss: Loss, *, budget: float = 0.0, subject_budget: float = 0.0,
-               files: Sequence[Placed] = (), **described: Any) -> tuple[Entry, bool]:
+               files: Sequence[LedgerFile] = (), **described: Any) -> tuple[Entry, bool]:
         """
         Make one charge, in a transaction of its own: see `ChargeTransaction.charge`.
 
         :param subject: whose privacy is spent.
         :param budget: what one log may spend; 0.0: no limit.
         :param subject_budget: as in `keep_budget`; the stored one holds.
-        :param described: what else `NewCharge` takes.
+        :param described: what else `new_charge` takes.
         :return: the charge, and whether it is a new one.
         :raises BudgetError: the charge would pass a budget, or is counted in another unit than its
             subject; nothing is spent.
         :raises LedgerError: the ledger has a problem, or cannot be written; nothing is spent.
         """
         self.keep_budget(subject, subject_budget)
-        new = NewCharge(loss, **described)
+        new = new_charge(loss, **described)
         with self.charging(subject, budget=budget) as transaction:
             return transaction.charge(new, files)
 

@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One transaction of a ledger, in which releases of a subject are charged."""
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 import json
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 import zlib
 
 from symdp_ros.errors import LedgerError, printable
@@ -18,14 +16,13 @@ from symdp_ros.ledger.storage.entries import LedgerEntries
 from symdp_ros.ledger.storage.files import ReleasedFiles
 from symdp_ros.ledger.units import Loss
 
-#: A file to be released: its future path, where it is staged, and its digest.
-Placed: TypeAlias = tuple[Path, Path, str]
 
-
-@dataclass(frozen=True)
-class NewCharge:
+def new_charge(loss: Loss, settings: str, description: str, log_id: str | None = None, *,
+               content: bytes = b'', words: Sequence[Sequence[str]] = (),
+               lengths: Sequence[int] | None = None, logs: Mapping[str, Span] | None = None,
+               taken: str = '') -> Entry:
     """
-    A charge that is to be made.
+    Return a charge that is to be made, of nobody yet, and of no file.
 
     :param settings: a digest of the settings.
     :param description: the settings as JSON, for people to read.
@@ -37,57 +34,36 @@ class NewCharge:
         (nanoseconds); None: `log_id` alone.
     :param taken: the name of the mechanism that auto took; '': the settings name it.
     """
+    more = _more_described(loss) | ({'taken': taken} if taken else {}) | (
+        {} if logs is None else {'logs': {log: list(span) for log, span in logs.items()}})
+    if more:
+        description = json.dumps(json.loads(description or '{}') | more)
+    return Entry(
+        0, 'charge', '', log_id, settings, description, **loss_columns(loss),
+        lengths=json.dumps(list(map(len, words)) if lengths is None else list(lengths)),
+        content=content, packed=zlib.compress(json.dumps(list(map(list, words))).encode()))
 
-    loss: Loss
-    settings: str
-    description: str
-    log_id: str | None = None
-    content: bytes = b''
-    words: Sequence[Sequence[str]] = field(default=(), repr=False)
-    lengths: Sequence[int] | None = None
-    logs: Mapping[str, Span] | None = None
-    taken: str = ''
-    packed: bytes = field(init=False, repr=False)  # the words, as they are stored
 
-    def __post_init__(self) -> None:
-        # Not within the transaction, for which other processes wait.
-        object.__setattr__(self, 'packed', zlib.compress(
-            json.dumps([list(word) for word in self.words]).encode()))
-
-    @cached_property
-    def entry(self) -> Entry:
-        """Return the entry that the ledger stores, of nobody yet, and of no file."""
-        loss, description = self.loss, self.description
-        if more := self._more_described():
-            description = json.dumps(json.loads(description or '{}') | more)
-        lengths = list(map(len, self.words)) if self.lengths is None else list(self.lengths)
-        return Entry(
-            0, 'charge', '', self.log_id, self.settings, description,
-            **loss_columns(loss), lengths=json.dumps(lengths), content=self.content,
-            packed=self.packed)
-
-    def _more_described(self) -> dict[str, Any]:
-        """Return what the description of a charge says of it besides the settings."""
-        loss, logs, more = self.loss, self.logs, dict[str, Any]()
-        if (loss.bound, loss.routes) != ('pure', 1):
-            more |= {'bound': loss.bound, 'routes': loss.routes}
-        if loss.whole:
-            more['whole'] = True
-        if loss.repeats != 1 or loss.sampling == 'archive':
-            more['repeats'] = loss.repeats
-        if loss.of_log is not None:
-            more['of_log'] = written(loss.of_log)
-        if loss.length is not None:
-            more['length'] = loss.length
-        if loss.zones is not None:
-            more['zones'] = loss.zones
-        if loss.values != 2:
-            more['values'] = loss.values
-        if loss.rule != 1:
-            more['zcdp_rule'] = loss.rule
-        if self.taken:
-            more['taken'] = self.taken
-        return more if logs is None else more | {'logs': {log: list(logs[log]) for log in logs}}
+def _more_described(loss: Loss) -> dict[str, Any]:
+    """Return what the description of a charge says of its loss."""
+    more = dict[str, Any]()
+    if (loss.bound, loss.routes) != ('pure', 1):
+        more |= {'bound': loss.bound, 'routes': loss.routes}
+    if loss.whole:
+        more['whole'] = True
+    if loss.repeats != 1 or loss.sampling == 'archive':
+        more['repeats'] = loss.repeats
+    if loss.of_log is not None:
+        more['of_log'] = written(loss.of_log)
+    if loss.length is not None:
+        more['length'] = loss.length
+    if loss.zones is not None:
+        more['zones'] = loss.zones
+    if loss.values != 2:
+        more['values'] = loss.values
+    if loss.rule != 1:
+        more['zcdp_rule'] = loss.rule
+    return more
 
 
 class ChargeTransaction:
@@ -102,11 +78,13 @@ class ChargeTransaction:
         self._entries, self._files = entries, files
         self._subject, self._budget, self._is_read = subject, budget, False
 
-    def charge(self, new: NewCharge, files: Sequence[Placed] = (),
+    def charge(self, new: Entry, files: Sequence[LedgerFile] = (),
                subject: str = '') -> tuple[Entry, bool]:
         """
         Spend ε, or return the charge that the log already has under these settings.
 
+        :param new: of `new_charge`.
+        :param files: of the release, which get the number of the charge.
         :param subject: whose it is; '': the subject of the transaction.
         :return: the charge, and whether it is a new one.
         :raises BudgetError: it would pass a budget, or is counted in another unit than its
@@ -124,18 +102,19 @@ class ChargeTransaction:
         if not self._is_read:
             entries.check_sound()
             self._is_read = True  # nobody else can write before the end of the transaction
-        for path, *_ in files:
-            if self._files.has_path(path):
-                raise LedgerError(f'{printable(path)} was promised to another release meanwhile: '
-                                  'release it again')
-        entries.check_budgets(subject, new.loss, new.log_id, self._budget, new.description)
-        entry = entries.append(new.entry, subject=subject, files=len(files))
-        for path, staged, digest in files:
-            self._files.add(LedgerFile(entry.number, path, staged, digest, False))
+        for file in files:
+            if self._files.has_path(file.path):
+                raise LedgerError(f'{printable(file.path)} was promised to another release '
+                                  'meanwhile: release it again')
+        entries.check_budgets(subject, new.loss, new.log_id, self._budget,
+                              new.settings_described)
+        entry = entries.append(new, subject=subject, files=len(files))
+        for file in files:
+            self._files.add(replace(file, number=entry.number))
         return entry, True
 
-    def charge_all(self, new: Mapping[str, NewCharge],
-                   files: Sequence[Placed] = ()) -> tuple[Entry, bool]:
+    def charge_all(self, new: Mapping[str, Entry],
+                   files: Sequence[LedgerFile] = ()) -> tuple[Entry, bool]:
         """
         Charge several subjects for one release; return the first charge, which has the files.
 

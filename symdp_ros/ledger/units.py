@@ -75,7 +75,8 @@ class Loss:
     :param length: n ≥ 1, the symbols that can change; it was drawn for `most_changes`. None: it is
         not known, or not limited, and it was drawn for `adjacency` changes.
     :param zones: the digest of the zones that are told; None: none.
-    :param values: with the bound 'symbols', the fewest values of a response (`core.accounting`).
+    :param values: with the bound 'symbols', the fewest values of a response; with 'blocks', the
+        most symbols of one (`core.accounting`).
     :param rule: by which its ρ is counted: as when it was charged.
     """
 

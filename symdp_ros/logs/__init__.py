@@ -6,10 +6,8 @@ from symdp_ros.logs.files import (FORMATS, list_logs, LogFile, LogListing, LogSt
                                   read_log, release_name, SkippedLog, write_log,
                                   write_with_topics)
 from symdp_ros.logs.kept import Keep, KeptTopics, TopicOutcome
-from symdp_ros.words.rules import LOG_UNKNOWN_SYMBOL as UNKNOWN_SYMBOL, SAMPLING
 from symdp_ros.words.sampling import sample, sampled
 
 __all__ = ['FORMATS', 'Keep', 'KeptTopics', 'LogError', 'LogFile', 'LogListing', 'LogState',
-           'SAMPLING', 'SkippedLog', 'TopicOutcome', 'UNKNOWN_SYMBOL', 'list_logs',
-           'read_log', 'release_name', 'sample', 'sampled', 'write_log',
-           'write_with_topics']
+           'SkippedLog', 'TopicOutcome', 'list_logs', 'read_log', 'release_name', 'sample',
+           'sampled', 'write_log', 'write_with_topics']

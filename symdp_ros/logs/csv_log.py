@@ -10,27 +10,20 @@ The last line needs its line end: a file that was cut off, or is being written, 
 end with half a symbol. (A file that was cut off after a whole line looks complete.)
 """
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 import csv
 import io
 from pathlib import Path
-import re
 
 from symdp_ros.errors import LogError
 from symdp_ros.files import bounds
 from symdp_ros.files.regular_file import RegularFile
 from symdp_ros.words import stamps
 
-_PLAIN_ROW = re.compile(r'^(\d{1,10})(?:\.(\d{0,9}))?,([^",\r\n\0]{0,999})\r?\n',
-                        re.ASCII | re.MULTILINE)
-_MOST_PLAIN = 1 << 24  # characters
-
 
 def read(path: Path, stamp_key: str, symbol_key: str, unit: str = '') -> list[tuple[int, str]]:
     """Return (stamp, symbol) of every row; blank lines are skipped."""
     text = lines(path, newline='')
-    if not unit and (plain := _plain(text, stamp_key, symbol_key)) is not None:
-        return plain
-    text.seek(0)
     form = _form(text.readline(), stamp_key, symbol_key)
     text.seek(0)
     rows = _rows(text, *form)
@@ -54,36 +47,10 @@ def read(path: Path, stamp_key: str, symbol_key: str, unit: str = '') -> list[tu
     return list(zip(stamps.from_column(numbered, unit), symbols, strict=True))
 
 
-def _plain(text: io.TextIOWrapper, stamp_key: str,
-           symbol_key: str) -> list[tuple[int, str]] | None:
-    """
-    Return what a file of plain rows holds, several times faster than the csv module.
-
-    None: it has other columns, quotes or blank lines, is very long, or something is wrong.
-    """
-    header = f'{_quoted(stamp_key)},{_quoted(symbol_key)}'
-    if stamp_key == symbol_key or text.readline().rstrip('\r\n') != header:
-        return None
-    rows = text.read(_MOST_PLAIN + 1)
-    found = _PLAIN_ROW.findall(rows)
-    if len(rows) > _MOST_PLAIN or len(found) != rows.count('\n') or rows[-1:] == '\r':
-        return None
-    bounds.check_count(len(found))
-    log = [(int(whole + rest.ljust(9, '0')), symbol) for whole, rest, symbol in found]
-    times = [stamp for stamp, _ in log]
-    if times != sorted(times) or times and times[-1] > stamps.LARGEST:
-        return None
-    return log
-
-
 def text(word: Sequence[str], period: int, stamp_key: str, symbol_key: str) -> Iterable[str]:
     """Return the lines of a word whose symbols are `period` nanoseconds apart."""
     yield f'{_quoted(stamp_key)},{_quoted(symbol_key)}\n'
     quoted = {symbol: _quoted(symbol) for symbol in set(word)}
-    seconds, rest = divmod(period, 10**9)
-    if not rest:  # most often
-        yield from [f'{i * seconds}.0,{quoted[symbol]}\n' for i, symbol in enumerate(word)]
-        return
     for i, symbol in enumerate(word):
         yield f'{stamps.to_text(i * period)},{quoted[symbol]}\n'
 
@@ -107,30 +74,20 @@ def lines(path: Path, newline: str) -> io.TextIOWrapper:
 def _form(header: str, stamp_key: str, symbol_key: str) -> tuple[str, bool]:
     """Return what separates fields, and whether spaces follow it."""
     for form in ((delimiter, spaced) for spaced in (False, True) for delimiter in ',;\t'):
-        try:
-            _, names = next(_rows([header], *form), (1, []))
-        except LogError:  # a quoted name with a line break
-            continue
-        if stamp_key in names and symbol_key in names:
-            return form
+        with suppress(LogError):  # a quoted name with a line break
+            if {stamp_key, symbol_key} <= set(next(_rows([header], *form), (1, []))[1]):
+                return form
     return ',', False
 
 
 def _rows(text: Iterable[str], delimiter: str, spaced: bool) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(text, strict=True, delimiter=delimiter, skipinitialspace=spaced)
-    row: list[str] | None
-    while True:
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        except csv.Error:
-            row = None
-        if row is None:
-            raise LogError('a line is not CSV: look for a stray or missing quote',
-                           line=reader.line_num)
-        if row:
-            yield reader.line_num, row
+    with suppress(csv.Error):
+        for row in reader:
+            if row:
+                yield reader.line_num, row
+        return
+    raise LogError('a line is not CSV: look for a stray or missing quote', line=reader.line_num)
 
 
 def _quoted(field: str) -> str:

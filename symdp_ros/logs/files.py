@@ -181,8 +181,9 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
     wanted = Wanted(field, tuple(where), tuple(naming or ()), locator is not None, level_field,
                     map_frame, refuse_frames)
     try:
-        return _located(_read(path, topic, message_type, wanted, stamp_key, symbol_key,
-                              stamp_unit), locator)
+        entries = _read(path, topic, message_type, wanted, stamp_key, symbol_key, stamp_unit)
+        return [(stamp, locator.locate(*value) if locator is not None and isinstance(value, tuple)
+                 else cast(str | None, value)) for stamp, value in entries]
     except ConfigurationError:
         raise
     except LogError as error:
@@ -325,14 +326,6 @@ def _state_of(path: Path) -> tuple[LogState | None, str]:
     return LogState.READY, ''
 
 
-def _located(entries: list[tuple[int, Value]],
-             locator: RegionLocator | None) -> list[tuple[int, str | None]]:
-    if locator is None:
-        return cast(list[tuple[int, str | None]], entries)
-    return [(stamp, locator.locate(*value) if isinstance(value, tuple) else value)
-            for stamp, value in entries]
-
-
 def _refuse_kind(path: Path) -> None:
     """Refuse a file that begins as one of another kind does."""
     with RegularFile(path) as file:
@@ -379,13 +372,10 @@ def _check_word(word: list[str], period: int, path: Path) -> None:
     if (len(word) - 1) * period > stamps.LARGEST:
         raise LogError('the word is too long for its period', path=path)
     for symbol in set(word):
-        if not isinstance(symbol, str) or not symbol or '\0' in symbol or _has_surrogates(symbol):
+        if not isinstance(symbol, str) or not symbol or '\0' in symbol \
+                or symbol.encode(errors='ignore').decode() != symbol:  # it has surrogates
             raise LogError('the word holds a symbol that is not a string, is empty, or cannot be '
                            'encoded as UTF-8', path=path)
-
-
-def _has_surrogates(symbol: str) -> bool:
-    return any('\ud800' <= character <= '\udfff' for character in symbol)
 
 
 def remove(path: Path) -> None:

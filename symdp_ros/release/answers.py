@@ -6,7 +6,6 @@ What the node `log_release` answers: one line of JSON (its keys: docs/log-releas
 Every answer has `code`, one word, and `summary`, a sentence. All in it follows from settings, the
 ledger, and names and lengths of logs, which are public; and that a log was refused, and why.
 """
-from collections.abc import Iterator
 from fractions import Fraction
 import json
 from pathlib import Path
@@ -18,7 +17,7 @@ from symdp_ros.ledger.accounts import Account
 from symdp_ros.ledger.budgets import limit
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogState
-from symdp_ros.release.report import KINDS, Outcome, Report
+from symdp_ros.release.report import KINDS, Report
 
 _LONGEST = 2000  # characters of a text
 _MOST = Fraction(sys.float_info.max)
@@ -64,7 +63,8 @@ def release_answer(report: Report, ledger: Ledger, *, subject: str, settings: st
         total += cost
         logs.append({
             'log': outcome.log_id, 'outcome': outcome.kind.replace(' ', '_'),
-            'releases': list(_names(outcome, directory)), 'symbols': outcome.length,
+            'releases': [printable(path.name if path.parent == directory else path, _LONGEST)
+                         for path in outcome.files], 'symbols': outcome.length,
             'epsilon_now': _number(cost), 'epsilon_spent': _number(spent),
             'epsilon_left': None if most is None else _number(max(most - spent, Fraction(0)))})
     logs += [_not_released(log.name, 'skipped', _SKIPPED[log.state], log.reason)
@@ -88,12 +88,6 @@ def _of_subject(account: Account) -> dict[str, Any]:
         'accounting': 'pure' if account.delta is None else 'zcdp',
         'delta': _number(account.delta),
         'counted_for': None if account.unit is None else str(account.unit)}
-
-
-def _names(outcome: Outcome, directory: Path) -> Iterator[str]:
-    """Yield the names of the files of a release; with the path, of those that are elsewhere."""
-    for path in outcome.files:
-        yield printable(path.name if path.parent == directory else path, _LONGEST)
 
 
 def _number(amount: Fraction | None) -> float | None:

@@ -1,23 +1,31 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Releasing logs, many in one transaction of the ledger: each goes the way of `transaction`."""
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
+import numpy as np
+from symdp_ros.errors import LogError
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.logs import list_logs, LogFile, LogState, SkippedLog, TopicOutcome
-from symdp_ros.release.inspection import Moves
+from symdp_ros.ledger.overlap import span_of
+from symdp_ros.ledger.units import Loss
+from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, release_name, sample,
+                            sampled, SkippedLog, TopicOutcome, write_log, write_with_topics)
+from symdp_ros.logs.recordings.storage import STORAGES
+from symdp_ros.maps.pose_report import far_text, floors_text
+from symdp_ros.release.draft import Draft
+from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves, of_states
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.one_log import LogPlace, LogSource
-from symdp_ros.release.outbox import check_apart
+from symdp_ros.release.outbox import check_apart, Outbox
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
-from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.transaction import Prepared, Publisher
+from symdp_ros.release.settings import entries_of, ReleaseSettings
+from symdp_ros.release.transaction import ReleaseSession
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
@@ -26,19 +34,149 @@ if TYPE_CHECKING:
 _MOST_LOGS = 100
 _MOST_SYMBOLS = 200_000
 _MOST_SECONDS = 2.0
+# All that is told of what a refused log holds; one sentence for all of them.
+_NOISE = ('too many of its symbols are no state of the map, or all of them (allow_unknown): the '
+          'release would be noise. Nothing was charged. Its operator can see what is unknown with '
+          'symdp release --dry-run, and correct topic, field, symbol_map or the map')
 
 
-class Releaser:
+@dataclass(eq=False)
+class LogDraft(Draft):
+    """
+    The release of a log.
+
+    :param mechanisms: None: any, at the loss of the settings.
+    :param moves: of the chain, to inspect the log.
+    :param allow_unknown, on_topics, program, for_operator: as of `Releaser`.
+    :ivar sensitive: the words of the log, once it was read.
+    :ivar found: what was found in it, once it was inspected.
+    """
+
+    settings: ReleaseSettings
+    log: LogFile
+    mechanisms: Mechanisms | None
+    moves: Moves
+    allow_unknown: float | None = None
+    on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None
+    program: str = 'symdp_ros'
+    for_operator: bool = False
+    found: Inspection | None = None
+
+    changed = ('its content has changed since it was released: give the new log another name; its '
+               'release is then another one')
+
+    def __post_init__(self) -> None:
+        self.log_id = self.log.id
+
+    def read(self, stack: ExitStack) -> None:
+        """Read and sample the log."""
+        settings, read = self.settings, self.settings.input
+        self.sample(entries_of(self.log, read, settings.locator,
+                               None if read.is_pose else read.table(settings.chain.states)))
+
+    def sample(self, entries: list[tuple[int, str | None]]) -> None:
+        """Make words of (stamp in nanoseconds, value) of every entry; raise LogError: none."""
+        settings, self._entries = self.settings, entries
+        # With zones, of which one is told with each report, words are sampled so.
+        self._sampling = settings.sampling if settings.privacy.zones is None else replace(
+            settings.sampling, period=settings.sampling.seconds)
+        self.sensitive = sample(entries, settings.input.table(settings.chain.states),
+                                self._sampling)
+        if not self.sensitive:
+            raise LogError('no symbols are left to release', path=self.log.path)
+        self.length = sum(map(len, self.sensitive))
+        self.logs = {self.log.id: span_of(entries)}
+
+    def fingerprint(self, ledger: Ledger) -> bytes:
+        """Return the fingerprint of its words."""
+        return ledger.fingerprint(self.sensitive)
+
+    def inspect(self) -> Inspection:
+        """Return what is known of the log, if it was read last, for its operator alone."""
+        settings, index = self.settings, self.settings.chain.state_index
+        counts = Counter(value for _, value in sampled(self._entries, self._sampling))
+        symbols, none = counts.total(), counts.pop(None, 0)
+        if settings.input.is_pose:  # positions name a state, or none
+            names, unknown, silent = Counter[str](), none, 0
+        else:
+            table, no_region = settings.input.table(index), settings.input.no_region
+            names = Counter({str(value): count for value, count in counts.items()
+                             if value not in table and value not in no_region})
+            unknown = names.total()
+            silent = none + sum(counts[value] for value in no_region)
+        flat = np.array([-1 if symbol is None else index[symbol] for word in self.sensitive
+                         for symbol in word], np.int64)
+        begins = np.zeros(len(flat), bool)
+        begins[np.cumsum([0, *map(len, self.sensitive[:-1])])] = True
+        self.found = Inspection(
+            symbols, unknown, silent, dict(names.most_common(MOST_NAMES)),
+            self.moves.missing(flat, begins),
+            of_states(self.moves.standing(flat, begins), settings.chain),
+            '' if settings.locator is None else '; '.join(filter(None, (
+                floors_text(settings.locator), far_text(settings.locator)))))
+        return self.found
+
+    def problem(self) -> str | None:
+        """Return why ε would be wasted on it; None: it would not be, or must not be told."""
+        if self.allow_unknown is None:
+            return None
+        found = self.inspect()
+        if self.for_operator:
+            return found.problem(self.settings.chain, self.allow_unknown)
+        return _NOISE if found.is_noise(self.allow_unknown) else None
+
+    def price(self) -> Loss:
+        """Return what its release costs, under the mechanism for its length."""
+        if self.mechanisms is None:
+            return self.settings.loss(length=self.length)
+        longest, privacy = max(map(len, self.sensitive)), self.settings.privacy_for(self.length)
+        taken = self.mechanisms.settings_for(longest, privacy)
+        self.taken = '' if taken == self.settings.mechanism else taken.name
+        self._mechanism = self.mechanisms.made(taken, privacy)
+        return self.settings.loss(self._mechanism.law, self.length)
+
+    def draw(self, outbox: Outbox, stack: ExitStack) -> list[Path]:
+        """Privatize the words, and write them into the staging directory."""
+        self.words = [self._mechanism.privatize(word) for word in self.sensitive]
+        del self._entries, self.sensitive  # others are staged before this is published
+        return self.write(self.words, outbox, stack)
+
+    def write(self, words: Iterable[Sequence[str]], outbox: Outbox,
+              stack: ExitStack) -> list[Path]:
+        """Write released words into the staging directory; return the path of each."""
+        paths = []
+        for word in words:
+            path = stack.enter_context(outbox.staged(
+                release_name('', self.settings.writing.format)))
+            self._write(path, word)
+            paths.append(path)
+        return paths
+
+    def _write(self, path: Path, word: Sequence[str]) -> None:
+        settings, writing, read = self.settings, self.settings.writing, self.settings.input
+        period = settings.sampling.seconds
+        record = settings.record(self.program) if writing.format in STORAGES else ''
+        if not writing.keep.topics:
+            write_log(path, word, format=writing.format, topic=writing.topic, period=period,
+                      stamp_key=read.stamp_key, symbol_key=read.symbol_key, record=record,
+                      durable=False)
+            return
+        with KeptTopics(self.log.path, writing.keep, read.topic,
+                        strict=self.on_topics is not None) as kept:
+            topics = write_with_topics(path, word, kept, format=writing.format, period=period,
+                                       field=read.field,
+                                       values=read.values(settings.chain.states), record=record,
+                                       durable=False)
+        if self.on_topics is not None:
+            self.on_topics(self.log, topics)
+
+
+class Releaser(ReleaseSession):
     """
     Releases logs into one directory, which it holds until it is closed.
 
     :param release_dir: an existing directory.
     :param ledger: None: nothing is charged, and no release is remembered.
-    :param subject: whose logs these are, as the ledger names it.
-    :param budget: the total ε that one log may ever spend; 0.0: no limit.
-    :param subject_budget: the same for the subject; the ledger stores it. 0.0: the stored one.
-    :param rewrite_missing: write an earlier release once more if its file is not in
-        `release_dir`.
     :param allow_unknown: refuse a log, before anything is charged, that would come out as noise:
         `inspection.Inspection.is_noise`, and nothing else of its content, is told by that. None:
         refuse no log for its content.
@@ -53,21 +191,17 @@ class Releaser:
     :param program: what a released recording says that it was made with.
     :param mechanisms: those of the settings, if they were made before.
     :param random: for tests, an object with `getrandbits`.
-    :param wait: seconds to wait for another process that releases into the same directory.
-    :param on_wait: called before waiting.
+    :param keeping: what else `ReleaseSession` takes.
     :raises ConfigurationError: settings that are not valid; the ledger is inside `release_dir`;
         the directory is missing, cannot be written to, or is in use by another process.
     """
 
     def __init__(self, settings: ReleaseSettings, release_dir: str | Path, *,
-                 ledger: Ledger | None = None, subject: str = '', budget: float = 0.0,
-                 subject_budget: float = 0.0, rewrite_missing: bool = False,
-                 allow_unknown: float | None = None, for_operator: bool = False,
-                 mechanisms: Mechanisms | None = None,
-                 random: 'RandomBits | None' = None, wait: float = 10.0,
-                 on_wait: Callable[[], None] = lambda: None,
+                 ledger: Ledger | None = None, allow_unknown: float | None = None,
+                 for_operator: bool = False, mechanisms: Mechanisms | None = None,
+                 random: 'RandomBits | None' = None,
                  on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None,
-                 program: str = 'symdp_ros'):
+                 program: str = 'symdp_ros', **keeping: Any):
         settings.check()
         if ledger is not None:
             check_apart(ledger.path, release_dir)
@@ -76,28 +210,16 @@ class Releaser:
         self._moves = Moves.of(settings.chain, stays_only=True)
         self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
         self._on_topics, self._program = on_topics, program
-        self._publisher = Publisher(
-            settings, release_dir, ledger=ledger, subject=subject, budget=budget,
-            subject_budget=subject_budget, compare=for_operator, wait=wait, on_wait=on_wait)
-        self._place = LogPlace(self._publisher.outbox, ledger, settings.writing, rewrite_missing)
+        super().__init__(settings, release_dir, ledger=ledger, compare=for_operator,
+                         writing=settings.writing, **keeping)
 
     def __repr__(self) -> str:
-        return f'<Releaser into {str(self._publisher.outbox.directory)!r}>'
+        return f'<Releaser into {str(self.outbox.directory)!r}>'
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Return a sentence for each release that is charged and not at its path."""
-        return self._publisher.outbox.problems
-
-    def close(self) -> None:
-        """Let other processes use the directory."""
-        self._publisher.close()
-
-    def __enter__(self) -> 'Releaser':
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+        return self.outbox.problems
 
     def release_directory(self, log_dir: str | Path, stop: Callable[[], bool] = lambda: False,
                           on_outcome: Callable[[Outcome], None] = lambda outcome: None) -> Report:
@@ -132,7 +254,7 @@ class Releaser:
             for outcome in released:
                 on_outcome(outcome)
             outcomes += released
-        self._publisher.outbox.settle()
+        self.outbox.settle()
         return Report(tuple(outcomes), others, stopped, self.problems)
 
     def release(self, log: LogFile, stop: Callable[[], bool] = lambda: False) -> Outcome | None:
@@ -150,18 +272,17 @@ class Releaser:
 
         They are charged in one transaction: each one's flush to the disk takes long.
         """
-        found: list[Outcome | Prepared] = []
+        found: list[Outcome | Draft] = []
         symbols, until, stopped = 0, monotonic() + _MOST_SECONDS, False
         with ExitStack() as stack:
             while (waiting and len(found) < _MOST_LOGS and symbols < _MOST_SYMBOLS
                    and monotonic() < until and not (stopped := stop())):
                 log = waiting.popleft()
-                source = LogSource(self._settings, log, self._mechanisms, self._moves,
-                                   self._allow_unknown, self._on_topics, self._program,
-                                   self._for_operator)
-                found.append(outcome_of(log.id, partial(
-                    self._publisher.prepare, source, self._place, stack)))
+                draft = LogDraft(self._settings, log, self._mechanisms, self._moves,
+                                 self._allow_unknown, self._on_topics, self._program,
+                                 self._for_operator)
+                found.append(outcome_of(log.id, partial(self.prepare, draft, stack)))
                 symbols += found[-1].length or 0
             if stopped or stop():
                 return [each for each in found if isinstance(each, Outcome)], True
-            return self._publisher.publish(self._place, found), False
+            return self.publish(found), False

@@ -173,6 +173,11 @@ class Inspection:
         return ', '.join(parts) + (f' and {rest:,} more' if rest > 0 else '')
 
 
+def of_states(counts: Iterable[int], chain: Chain) -> dict[str, int]:
+    """Return the counts of states that are not 0, by name."""
+    return {state: int(count) for state, count in zip(chain.states, counts, strict=True) if count}
+
+
 def _share(part: int, total: int) -> str:
     percent = 100 * part / total
     return f'{percent:.0f} %' if percent >= 1 else f'{percent:.2g} %'

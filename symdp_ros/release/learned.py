@@ -24,12 +24,13 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import most_at_once, Span
 from symdp_ros.ledger.units import as_text, Loss
 from symdp_ros.logs import LogFile
+from symdp_ros.release.draft import Draft
+from symdp_ros.release.engine import LogDraft
 from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
-from symdp_ros.release.one_log import LogSource
 from symdp_ros.release.outbox import Outbox
 from symdp_ros.release.report import KINDS, Outcome
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.transaction import Output, Publisher, Staged
+from symdp_ros.release.transaction import ReleaseSession
 from symdp_ros.settings import digest_of_settings
 
 _DIGITS = 6  # after the point, of a probability in the file
@@ -94,28 +95,26 @@ class LearnSettings:
         return digest_of_settings(self.described())
 
 
-class _LearnedChain:
-    """The chain of some logs, as a `transaction.Source`; `note`: why more than ε is charged."""
+class _LearnedChain(Draft):
+    """The release of the chain of some logs; `note`: why more than ε is charged."""
 
     changed = ('the logs have changed since a chain was learned from them: give new logs names of '
                'their own')
 
-    def __init__(self, settings: LearnSettings, logs: Sequence[LogSource], random: Any):
-        self._settings, self._logs, self._random = settings, logs, random
+    def __init__(self, settings: LearnSettings, logs: Sequence[LogDraft], random: Any):
+        self._settings, self._drafts, self._random = settings, logs, random
         names = sorted(log.log_id for log in logs)
         digest = sha256(json.dumps(names).encode()).hexdigest()
         self.log_id = f'chain of {len(names)} logs {digest[:12]}'
-        self.length, self.note = 0, ''
-        self.logs: Mapping[str, Span] | None = None
-        self.losses: dict[str, Loss] | None = None
+        self.note = ''
 
     def read(self, stack: ExitStack) -> None:
         """Read and sample the logs."""
         self._spans: dict[str, Span] = {}
-        for log in self._logs:
+        for log in self._drafts:
             log.read(stack)
             self._spans |= log.logs or {}
-        self._words = [word for log in self._logs for word in log.words]
+        self._words = [word for log in self._drafts for word in log.sensitive]
         self.length, self.logs = sum(map(len, self._words)), self._spans
         if not self._settings.clip:
             _check_apart(self._spans)
@@ -137,20 +136,20 @@ class _LearnedChain:
                          f'stamps: ε = {as_text(loss.epsilon)} is charged')
         return loss
 
-    def stage(self, outbox: Outbox, stack: ExitStack) -> Staged:
+    def draw(self, outbox: Outbox, stack: ExitStack) -> list[Path]:
         """Learn the chain, and write it into the staging directory."""
         settings = self._settings
         chain = learn_chain(
-            settings.reading.chain, [log.words for log in self._logs],
+            settings.reading.chain, [log.sensitive for log in self._drafts],
             settings.reading.privacy.epsilon, unit=settings.unit, random=self._random)
         path = stack.enter_context(outbox.staged('.yaml'))
         path.write_text(chain_file(chain, settings.reading, [
             'Learned by `symdp learn`, with noise. Readers of this file learn about the logs',
             f'no more than ε = {settings.reading.privacy.epsilon:g} allows for '
             f'{settings.unit_text}.',
-            f'Logs: {len(self._logs)}; sampling: {settings.reading.sampling.rule}.']),
+            f'Logs: {len(self._drafts)}; sampling: {settings.reading.sampling.rule}.']),
             encoding='utf-8')
-        return Staged([path], settings.loss_of(self._spans))
+        return [path]
 
 
 def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Path, *,
@@ -160,16 +159,17 @@ def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Pa
 
     :param output: a path that is free, or holds the very file that was made of these logs before.
     :param random: for tests, an object with `getrandbits`.
-    :param keeping: what else `Publisher` takes.
+    :param keeping: what else `ReleaseSession` takes.
     :return: of kind 'released' or 'already released'; `reason` says why more than ε was charged.
     :raises LogError: a log cannot be read, or shows what another one shows; nothing is charged.
     :raises BudgetError, LedgerError, ConfigurationError: nothing is charged.
     """
     moves = Moves.of(settings.reading.chain, stays_only=True)
     chain = _LearnedChain(
-        settings, [LogSource(settings.reading, log, None, moves) for log in logs], random)
-    with Publisher(settings, output.parent, ledger=ledger, **keeping) as publisher:
-        outcome = publisher.release(chain, Output(output.name, publisher.outbox, ledger))
+        settings, [LogDraft(settings.reading, log, None, moves) for log in logs], random)
+    with ReleaseSession(settings, output.parent, ledger=ledger, name=output.name,
+                        **keeping) as session:
+        outcome = session.release_one(chain)
     if outcome.kind in KINDS[2:]:
         raise LogError(outcome.reason)
     return replace(outcome, reason=chain.note)

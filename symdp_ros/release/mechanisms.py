@@ -34,12 +34,8 @@ class Mechanisms:
         self._made: dict[tuple[MechanismSettings, Privacy], OfflineMechanism] = {}
         self._reported = ''  # the name that was told last
         self._available = settings.mechanism.available(settings.privacy.zones)
-        if not self._is_open:
+        if len(self._available) == 1:
             self.for_length(_SHORT)  # now, so that errors are found at the start
-
-    @property
-    def _is_open(self) -> bool:
-        return len(self._available) > 1
 
     def for_length(self, length: int, privacy: Privacy | None = None) -> OfflineMechanism:
         """

@@ -5,30 +5,27 @@ The settings of releases: how logs and archives are read, privatized and written
 
 Releases with the same `digest` are the same release; other settings change only their form.
 """
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 import json
 from typing import Any
 
-import numpy as np
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.errors import ConfigurationError, LogError
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.ledger.charging import loss_of
 from symdp_ros.ledger.units import Loss
-from symdp_ros.logs import Keep, LogFile, read_log, sample, sampled
+from symdp_ros.logs import Keep, LogFile, read_log
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.maps.pose_report import far_text, floors_text, never_found_text
+from symdp_ros.maps.pose_report import never_found_text
 from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.release.archives import file as archive_file
 from symdp_ros.release.archives.file import Columns
-from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves
 from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.visit_rule import settled
@@ -227,65 +224,6 @@ class ReleaseSettings:
                                 self.sampling.unknown_symbol)
         self.sampling.check(self.chain)
 
-    def entries(self, log: LogFile) -> list[tuple[int, str | None]]:
-        """
-        Return what `read_log` finds in a log.
-
-        :raises LogError, ConfigurationError: as `read_log`.
-        """
-        return entries_of(log, self.input, self.locator, None if self.input.is_pose
-                          else self.input.table(self.chain.states))
-
-    def words_of(self, entries: list[tuple[int, str | None]],
-                 log: LogFile) -> list[list[str | None]]:
-        """Return the words that are sampled from the entries of a log."""
-        words = sample(entries, self.input.table(self.chain.states), self._sampled)
-        if not words:
-            raise LogError('no symbols are left to release', path=log.path)
-        return words
-
-    @property
-    def _sampled(self) -> SamplingSettings:
-        """Return how words are sampled: with zones, of which one is told with each report, so."""
-        return self.sampling if self.privacy.zones is None else replace(
-            self.sampling, period=self.sampling.seconds)
-
-    def inspect(self, entries: list[tuple[int, str | None]], words: list[list[str | None]],
-                moves: Moves) -> Inspection:
-        """
-        Return what is known of a log, the one that was read last, for its operator alone.
-
-        :param words: `words_of` the entries.
-        :param moves: of the chain.
-        """
-        index, no_region = self.chain.state_index, self.input.no_region
-        counts = Counter(value for _, value in sampled(entries, self._sampled))
-        symbols, none = counts.total(), counts.pop(None, 0)
-        if self.input.is_pose:  # positions name a state, or none
-            names, unknown, silent = Counter[str](), none, 0
-        else:
-            table = self.input.table(index)
-            names = Counter({str(value): count for value, count in counts.items()
-                             if value not in table and value not in no_region})
-            unknown = names.total()
-            silent = none + sum(counts[value] for value in no_region)
-        flat = np.array([-1 if symbol is None else index[symbol] for word in words
-                         for symbol in word], np.int64)
-        begins = np.zeros(len(flat), bool)
-        begins[np.cumsum([0, *map(len, words[:-1])])] = True
-        return Inspection(symbols, unknown, silent, dict(names.most_common(MOST_NAMES)),
-                          moves.missing(flat, begins),
-                          _named(moves.standing(flat, begins), self.chain),
-                          '' if self.locator is None else '; '.join(filter(None, (
-                              floors_text(self.locator), far_text(self.locator)))))
-
-    def inspect_archive(self, archive: Any, moves: Moves) -> Inspection:
-        """Return what is known of an archive, for its operator alone; `moves`: of the chain."""
-        unknown, silent, names, missing, standing = archive.inspect(
-            self.states_by_value(), sorted(self.input.no_region), moves)
-        return Inspection(archive.rows, unknown, silent, names, missing,
-                          _named(standing, self.chain))
-
     def states_by_value(self) -> dict[str, int]:
         """Return value → position in the states of the chain."""
         return {value: self.chain.state_index[state]
@@ -315,7 +253,3 @@ def entries_of(log: LogFile, read: InputSettings, locator: Locator | None,
         where=read.where, stamp_key=read.stamp_key, symbol_key=read.symbol_key, naming=naming,
         locator=locator, level_field=read.level_field, map_frame=read.map_frame,
         refuse_frames=read.refuse_frames, stamp_unit=read.stamp_unit)
-
-
-def _named(counts: Iterable[int], chain: Chain) -> dict[str, int]:
-    return {state: int(count) for state, count in zip(chain.states, counts, strict=True) if count}

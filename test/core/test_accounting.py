@@ -63,9 +63,10 @@ def test_divergences(name, chain, epsilon, k):
     bound = mechanism.law.loss_bound
     expected = BOUND.get(name, 'symbols')
     if name == 'adaptive' and chain is not COMPLETE:  # signals about several symbols
-        expected = 'pure'
+        expected = 'blocks'
     alike = chain is COMPLETE and name != 'adaptive'  # each symbol is a response on all
-    assert mechanism.law.response_values == (3 if bound == 'symbols' and alike else 2)
+    assert mechanism.law.response_values == (
+        6 if bound == 'blocks' else 3 if bound == 'symbols' and alike else 2)
     assert bound == ('symbols' if alike and expected == 'range' and name != 'exponential'
                      else expected)
     words, logs = log_probabilities(mechanism)
@@ -105,6 +106,8 @@ def test_rho_of_more_symbols():
     assert rho_of('range', x, 6) == Fraction(1, 2) and rho_of('symbols', x, 6) == 6 * two(x)
     assert rho_of('pure', x, 6) == two(2) and rho_of('range', 9 * x, 6) == two(18) < 18
     assert rho_of('symbols', x, 6, 9) == 6 * response_rho(x, 9) < 6 * two(x)
+    assert [rho_of('blocks', x, j, 4) for j in (0, 1, 4, 6, 8)] == [
+        0, two(x), two(4 * x), two(4 * x) + two(2 * x), 2 * two(4 * x)]
     assert [rho_of(bound, x, 6, 9, rule=1) for bound in ('range', 'symbols', 'pure')] == [
         Fraction(1, 2), Fraction(1, 3), 2]
 

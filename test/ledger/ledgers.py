@@ -4,10 +4,12 @@
 from contextlib import closing, contextmanager
 from fractions import Fraction
 import os
+from pathlib import Path
 import shutil
 import sqlite3
 
 from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.ledger.units import Loss
 
 
@@ -29,7 +31,8 @@ def make_ledger(path, charges=3, copy=None):
         for i in range(charges):
             ledger.charge('r1', loss(), log_id=f'{i}.csv', settings='s', description='{}',
                           content=os.urandom(32), words=[['dock'] * 20], subject_budget=3.0,
-                          files=[(f'/out/{i + 2}', f'/staged/{i + 2}', 'd')])
+                          files=[LedgerFile(0, Path(f'/out/{i + 2}'), Path(f'/staged/{i + 2}'),
+                                            'd', False)])
         for file in ledger.files.all():
             ledger.files.set_visible(file.path)
         if copy is not None:

@@ -19,7 +19,8 @@ from refusals import refused
 from symdp_ros import BudgetError, LedgerError, Privacy
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
-from symdp_ros.ledger.transaction import NewCharge
+from symdp_ros.ledger.storage.database import LedgerFile
+from symdp_ros.ledger.transaction import new_charge
 from symdp_ros.ledger.units import as_fraction, as_text, Loss
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -345,7 +346,11 @@ def test_it_survives_kill_9_at_any_moment(tmp_path):
 
 
 def wanted(log_id, epsilon=1.0, **more):
-    return NewCharge(Loss.of(Privacy(epsilon), 'message'), 's', '{}', log_id, **more)
+    return new_charge(Loss.of(Privacy(epsilon), 'message'), 's', '{}', log_id, **more)
+
+
+def staged(name):
+    return LedgerFile(0, Path('/out/1'), Path('/staged', name), 'd', False)
 
 
 def test_many_charges_are_made_at_once_and_each_may_be_refused(ledger):
@@ -356,12 +361,12 @@ def test_many_charges_are_made_at_once_and_each_may_be_refused(ledger):
             entry, is_new = transaction.charge(wanted(*new, **more), files)
             return entry.number, is_new
 
-        assert charged('a.csv', files=[('/out/1', '/staged/1', 'd')]) == (3, True)
+        assert charged('a.csv', files=[staged('1')]) == (3, True)
         assert charged('before.csv') == (1, False)
         with refused(BudgetError, cost=Fraction(5, 2)):
             transaction.charge(wanted('big.csv', 2.5))
         with refused(LedgerError, '/out/1 was promised to another release', damaged=False):
-            charged('b.csv', files=[('/out/1', '/staged/2', 'd')])
+            charged('b.csv', files=[staged('2')])
         assert charged('b.csv') == (4, True)
         assert charged('a.csv', content=b'another') == (3, False)
         with refused(LedgerError, 'not UTF-8', damaged=False):
@@ -387,15 +392,14 @@ def test_of_many_charges_none_is_made_where_one_fails(ledger, tmp_path):
 
 
 def test_a_release_of_several_subjects_is_charged_to_all_or_to_none(ledger):
-    file = '/out/1', '/staged/1', 'd'
     with ledger.charging('') as transaction:
         first, is_new = transaction.charge_all(
-            {'r1': wanted('a.csv'), 'r2': wanted('a.csv', 2.0)}, [file])
+            {'r1': wanted('a.csv'), 'r2': wanted('a.csv', 2.0)}, [staged('1')])
     assert is_new and (first.number, first.subject, first.files) == (1, 'r1', 1)
     assert [entry.files for entry in ledger.charges()] == [1, 0]
     [kept] = ledger.files.all()
     assert (kept.number, str(kept.path), str(kept.staged), kept.digest, kept.visible) == (
-        1, *file, False)
+        1, '/out/1', '/staged/1', 'd', False)
     with refused(LedgerError, 'r2 was charged for it by another process', damaged=False):
         with ledger.charging('') as transaction:
             transaction.charge_all({'r3': wanted('a.csv'), 'r2': wanted('a.csv', 2.0)})
@@ -412,7 +416,7 @@ def test_a_release_of_several_subjects_is_charged_to_all_or_to_none(ledger):
 @pytest.mark.parametrize('description', ['', '{}', '{"epsilon": 1.0}'])
 def test_a_loss_is_read_again_as_it_was_charged(ledger, tmp_path, more, description):
     charged = loss(Fraction(1, 7), 2, **more)
-    new = NewCharge(charged, 's', description, 'a.csv', words=[['hall']])
+    new = new_charge(charged, 's', description, 'a.csv', words=[['hall']])
     with ledger.charging('r1') as transaction:
         transaction.charge(new)
     with Ledger(tmp_path / 'robots.ledger') as again:
@@ -433,7 +437,7 @@ def test_who_names_no_budget_has_none(ledger):
     assert ledger.check_all({'r1': large}, 'a.csv') == {}
     assert list(ledger.check_all({'r1': large}, 'a.csv', budget=49.0)) == ['r1']
     with ledger.charging('r1') as transaction:
-        transaction.charge(NewCharge(large, 's', '{}', 'a.csv'))
+        transaction.charge(new_charge(large, 's', '{}', 'a.csv'))
     assert ledger.spent('r1', 'a.csv') == 50
 
 

@@ -23,7 +23,7 @@ from symdp_ros.ledger.accounts import written
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
 from symdp_ros.ledger.storage.mark import Mark
-from symdp_ros.ledger.transaction import NewCharge
+from symdp_ros.ledger.transaction import new_charge
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = 4096  # bytes, of SQLite
@@ -240,7 +240,7 @@ def test_a_first_charge_that_is_killed_leaves_a_ledger(tmp_path):
     path = tmp_path / 'a.ledger'
     with Ledger(path) as ledger, pytest.raises(RuntimeError):
         with ledger.charging('r1') as transaction:
-            transaction.charge(NewCharge(loss(), 's', '{}'))
+            transaction.charge(new_charge(loss(), 's', '{}'))
             raise RuntimeError
     assert Mark.read(Path(f'{path}.mark')).number == 0
     path.unlink()  # it showed no charge: nothing is lost

@@ -15,7 +15,8 @@ def files(ledger):
     """Give the files of a ledger with two charges."""
     for number, names in (1, ['/out/a', '/out/b', '/out/further/c']), (2, ['/out-2/d', '/out/e']):
         ledger.charge('r1', loss(), log_id=f'{number}.csv', settings='s', description='{}',
-                      files=[(Path(name), Path(f'/staged{name}'), 'd') for name in names])
+                      files=[LedgerFile(0, Path(name), Path(f'/staged{name}'), 'd', False)
+                             for name in names])
     return ledger.files
 
 

@@ -5,7 +5,7 @@ from forked_children import forked_children  # noqa: F401
 import pytest
 from symdp_ros.logs.recordings import rosbag, with_rosbag2, with_rosbags
 
-LIBRARIES = {library.NAME: library for library in (with_rosbag2, with_rosbags)}
+LIBRARIES = {'rosbag2_py': with_rosbag2, 'rosbags': with_rosbags}
 
 
 @pytest.fixture(params=LIBRARIES)

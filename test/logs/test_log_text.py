@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from recordings import failure, SECRET
-from symdp_ros.logs import csv_log, LogError, read_log, write_log
+from symdp_ros.logs import LogError, read_log, write_log
 from symdp_ros.words import stamps
 
 SYMBOLS = st.text(st.characters(blacklist_categories=('Cs',), blacklist_characters='\0'),
@@ -45,35 +45,6 @@ def test_json_lines(tmp_path):
 def test_other_names(tmp_path):
     path = written(tmp_path, 'log.jsonl', '{"t": 1, "region": "dock"}\n')
     assert read_log(path, stamp_key='t', symbol_key='region') == [(10**9, 'dock')]
-
-
-@given(st.sampled_from(['stamp,symbol', '"stamp",symbol', 'stamp,symbol,x', 'symbol,stamp']),
-       st.lists(st.tuples(
-           st.sampled_from(['0', '1.5', ' 2', '3.', '-1', '+4', '1e1', '9223372036', '9999999999',
-                            '1585866235.112411371', '7.0000000001', '', 'x', '\u0665']),
-           st.sampled_from(['a', 'ü\u2028', '', '"a,b"', ' a ', 'a"b', 'a,b', '\0', '7'])),
-           max_size=4),
-       st.sampled_from(['\n', '\r\n', '\r', '\n\n']))
-def test_plain_rows_are_read_as_the_csv_module_reads_them(tmp_path, header, rows, end):
-    path = written(tmp_path, 'log.csv', ''.join(
-        line + end for line in (header, *(f'{stamp},{symbol}' for stamp, symbol in rows))))
-
-    def read():
-        try:
-            return csv_log.read(path, 'stamp', 'symbol')
-        except LogError as error:
-            return error.reason
-
-    found = read()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_log, '_plain', lambda *arguments: None)
-        assert found == read()
-
-
-def test_plain_rows_do_not_pass_through_the_csv_module(tmp_path, monkeypatch):
-    path = written(tmp_path, 'log.csv', 'stamp,symbol\r\n1.5,a\r\n2,b\r\n')
-    monkeypatch.delattr(csv_log, '_rows')
-    assert csv_log.read(path, 'stamp', 'symbol') == [(1_500_000_000, 'a'), (2 * 10**9, 'b')]
 
 
 @pytest.mark.parametrize('content, reason', [

@@ -61,7 +61,7 @@ def test_plain_text(tmp_path):
     assert [json.loads(line)['region'] for line in (tmp_path / 'b.jsonl').open()] == WORD
 
 
-@pytest.mark.parametrize('library', rosbag.LIBRARIES, ids=lambda library: library.NAME)
+@pytest.mark.parametrize('library', rosbag.LIBRARIES, ids=['rosbag2_py', 'rosbags'])
 def test_the_bytes_of_a_symbol(library):
     """Of rclpy, up to three bytes of its memory would follow."""
     if library is with_rosbag2:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of archives share."""
+"""What tests of archives, and those of logs, share."""
 import hashlib
 from pathlib import Path
 
@@ -9,7 +9,8 @@ import pytest
 from release_settings import release_settings
 from symdp_ros import Chain, Privacy
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.logs import LogFile
+from symdp_ros.logs import LogFile, read_log
+from symdp_ros.release.engine import Releaser
 from symdp_ros.release.outbox import digest_of
 
 
@@ -112,3 +113,54 @@ def walks(tmp_path):
     """Return a place for an archive, its release and a ledger."""
     pytest.importorskip('pyarrow', reason='archives need pyarrow')
     return ArchivePlace(tmp_path)
+
+
+class LogPlace:
+    """Directories and a ledger as a fleet has them."""
+
+    chain, word = ArchivePlace.chain, 'abbccaabbcca'
+
+    def __init__(self, base):
+        self.logs, self.releases = base / 'logs', base / 'releases'
+        self.ledger = base / 'robots.ledger'
+        self.logs.mkdir()
+        self.releases.mkdir()
+
+    def log(self, name='day.csv', word=word):
+        path = self.logs / name
+        path.write_text('stamp,symbol\n' + ''.join(f'{i},{s}\n' for i, s in enumerate(word)))
+        return LogFile(name, path)
+
+    def release(self, settings=None, subject='r1', **more):
+        settings = settings or release_settings(self.chain, Privacy(1.0))
+        with Ledger(self.ledger) as ledger, Releaser(
+                settings, self.releases, ledger=ledger, subject=subject, **more) as releaser:
+            return releaser.release_directory(self.logs)
+
+    def visible(self):
+        return sorted(path.name for path in self.releases.iterdir()
+                      if not path.name.startswith('.'))
+
+    def spent(self):
+        with Ledger(self.ledger) as ledger:
+            assert ledger.problems() == []
+            return ledger.spent('r1')
+
+    def check(self):
+        """Everything visible is charged and whole; everything charged is visible; no more."""
+        with Ledger(self.ledger) as ledger:
+            files, charges = ledger.files.all(), ledger.charges()
+            assert ledger.problems() == []
+        assert sorted(file.path.name for file in files) == self.visible()
+        assert all(file.visible and digest_of(file.path) == file.digest for file in files)
+        words = {charge.number: charge.words for charge in charges}
+        for file in files:
+            read = tuple(symbol for _, symbol in read_log(file.path, topic='private_region'))
+            assert read in words[file.number] and self.chain.is_feasible(read)
+        assert not list(self.releases.glob('.staging*'))
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Return a place for logs, their releases and a ledger."""
+    return LogPlace(tmp_path)

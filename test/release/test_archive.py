@@ -14,14 +14,14 @@ from forked import forked
 import numpy as np
 import pytest
 from refusals import refused
-from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
+from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.ledger.ledger import Ledger
 
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
-from symdp_ros.release import mechanisms, outbox, transaction  # noqa: E402, I100
+from symdp_ros.release import draft, mechanisms, outbox  # noqa: E402, I100
 from symdp_ros.release.archives import archive, dataset, file as archive_file  # noqa: E402
 from symdp_ros.release.archives.file import Archive, Columns  # noqa: E402
 
@@ -393,19 +393,6 @@ def test_other_settings_are_other_releases(walks):
     walks.check(charges=3)
 
 
-def test_budgets(walks):
-    walks.archive(WALKS)
-    for more in ({'budget': 0.5}, {'subject_budget': 0.9}, {}):  # the ledger remembers the second
-        outcome = walks.release(**more)
-        assert outcome.kind == 'refused' and 'this costs 1 more' in outcome.reason
-    assert walks.spent() == 0 and walks.visible() == []
-    with refused(BudgetError, limit=Fraction(9, 10)):
-        walks.release(subject_budget=1.0)
-    with Ledger(walks.ledger) as ledger:
-        ledger.set_budget('r1', Fraction(1))
-    assert walks.release(budget=1.0, subject_budget=1.0).kind == 'released'
-
-
 def test_what_is_there_is_never_overwritten(walks, monkeypatch):
     walks.archive(WALKS)
     walks.output.write_text('somebody wrote this')
@@ -424,7 +411,7 @@ def test_what_is_there_is_never_overwritten(walks, monkeypatch):
     assert 'as the path of another release' in walks.release(path=other).reason
     # Nor what comes there while the release is being made.
     walks.output = walks.output.with_name('late.parquet')
-    monkeypatch.setattr(transaction, 'digest_of', lambda path: walks.output.write_text('late')
+    monkeypatch.setattr(draft, 'digest_of', lambda path: walks.output.write_text('late')
                         and outbox.digest_of(path))
     outcome = walks.release(path=other)
     assert outcome.kind == 'released' and walks.output.read_text() == 'late'

@@ -350,16 +350,16 @@ from conftest import ArchivePlace
 import symdp_ros.release.archives.archive
 from symdp_ros.release import outbox
 from symdp_ros.release.archives.file import Columns, parquet
-from symdp_ros.release.transaction import Publisher
+from symdp_ros.release.transaction import ReleaseSession
 parquet()
 def kill(*arguments, **more):
     os.kill(os.getpid(), signal.SIGKILL)
 def run(base, where):
     walks = ArchivePlace(Path(base))
     if where == 'charge':
-        Publisher._charge = kill
+        ReleaseSession._charge = kill
     elif where == 'publish':
-        Publisher._publish = kill
+        ReleaseSession._publish = kill
     elif where == 'moved':
         real = outbox._move
         outbox._move = lambda *paths: (real(*paths), kill())

@@ -17,12 +17,11 @@ from refusals import refused
 from release_settings import release_settings
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.logs import LogFile, read_log
-from symdp_ros.release import engine, outbox, transaction
+from symdp_ros.logs import read_log
+from symdp_ros.release import draft, engine, outbox
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.outbox import digest_of
 from symdp_ros.release.report import NOISE
-from symdp_ros.release.settings import ReleaseSettings
 
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 WORD = 'abbccaabbcca'
@@ -30,54 +29,6 @@ WORD = 'abbccaabbcca'
 
 def settings(**more):
     return release_settings(**{'chain': CHAIN, 'privacy': Privacy(1.0), **more})
-
-
-class Place:
-    """Directories and a ledger as a fleet has them."""
-
-    def __init__(self, base):
-        self.logs, self.releases = base / 'logs', base / 'releases'
-        self.ledger = base / 'robots.ledger'
-        self.logs.mkdir()
-        self.releases.mkdir()
-
-    def log(self, name='day.csv', word=WORD):
-        path = self.logs / name
-        path.write_text('stamp,symbol\n' + ''.join(f'{i},{s}\n' for i, s in enumerate(word)))
-        return LogFile(name, path)
-
-    def release(self, settings_=None, **more):
-        with Ledger(self.ledger) as ledger, Releaser(
-                settings_ or settings(), self.releases, ledger=ledger, subject='r1',
-                **more) as releaser:
-            return releaser.release_directory(self.logs)
-
-    def visible(self):
-        return sorted(path.name for path in self.releases.iterdir()
-                      if not path.name.startswith('.'))
-
-    def spent(self):
-        with Ledger(self.ledger) as ledger:
-            assert ledger.problems() == []
-            return ledger.spent('r1')
-
-    def check(self):
-        """Everything visible is charged and whole; everything charged is visible; no more."""
-        with Ledger(self.ledger) as ledger:
-            files, charges = ledger.files.all(), ledger.charges()
-            assert ledger.problems() == []
-        assert sorted(file.path.name for file in files) == self.visible()
-        assert all(file.visible and digest_of(file.path) == file.digest for file in files)
-        words = {charge.number: charge.words for charge in charges}
-        for file in files:
-            read = tuple(symbol for _, symbol in read_log(file.path, topic='private_region'))
-            assert read in words[file.number] and CHAIN.is_feasible(read)
-        assert not list(self.releases.glob('.staging*'))
-
-
-@pytest.fixture
-def place(tmp_path):
-    return Place(tmp_path)
 
 
 @pytest.mark.parametrize('mechanism, form', [
@@ -153,7 +104,7 @@ def test_whether_a_log_has_changed_is_told_to_nobody_but_its_operator(place, mon
 
     place.log()
     place.release()
-    monkeypatch.setattr(ReleaseSettings, 'entries', None)
+    monkeypatch.setattr(engine.LogDraft, 'read', None)
     before = seen()
     assert before[1][0].kind == 'already released' and before[1][0].length == len(WORD)
     for guess in (WORD, 'ccc' + WORD[3:], 'a', 'x' * 1000):
@@ -412,12 +363,13 @@ def test_two_processes_never_release_a_log_twice(place, child):
 CHILD = """
 import os, signal, sys, tempfile
 from pathlib import Path
-sys.path[:0] = 'test/release', 'test/core'
+sys.path[:0] = 'test/release', 'test/core', 'test/logs'
 import symdp_ros.core.offline.exponential
-from test_engine import Place, settings
+from conftest import LogPlace
+from test_engine import settings
 from symdp_ros.release.engine import Releaser
 from symdp_ros.ledger.ledger import Ledger
-place = Place.__new__(Place)
+place = LogPlace.__new__(LogPlace)
 FILES = {os.link, os.unlink, os.rename, os.fsync, os.mkdir, os.replace, os.rmdir, os.utime}
 def count(frame, event, argument):
     global left
@@ -444,7 +396,7 @@ def run(base, moment, form):
     return left
 for form in 'csv', 'sqlite3':  # imports and loads what every run needs
     with tempfile.TemporaryDirectory() as folder:
-        Place(Path(folder)).log()
+        LogPlace(Path(folder)).log()
         run(folder, -1, form)
 """
 
@@ -552,7 +504,7 @@ def test_one_log_that_cannot_be_made_durable_costs_the_others_nothing(place, mon
                                                                       with_ledger):
     for name in ('a.csv', 'b.csv', 'c.csv'):
         place.log(name)
-    made, real = [], transaction.make_durable
+    made, real = [], draft.make_durable
 
     def fails(path):
         made.append(path)
@@ -560,7 +512,7 @@ def test_one_log_that_cannot_be_made_durable_costs_the_others_nothing(place, mon
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         real(path)
 
-    monkeypatch.setattr(transaction, 'make_durable', fails)
+    monkeypatch.setattr(draft, 'make_durable', fails)
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger(place.ledger)) if with_ledger else None
         releaser = stack.enter_context(Releaser(settings(), place.releases, ledger=ledger,

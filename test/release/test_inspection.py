@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is known of a log before ε is spent, against counting step by step."""
 from collections import Counter
+from contextlib import ExitStack
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,9 @@ from release_settings import release_settings
 from strategies import chains
 from symdp_ros import Chain, Privacy
 from symdp_ros.logs import LogFile
-from symdp_ros.release.archives.file import Archive
+from symdp_ros.release.archives.archive import ArchiveDraft
+from symdp_ros.release.archives.file import Sizes
+from symdp_ros.release.engine import LogDraft
 from symdp_ros.release.inspection import Inspection, Moves
 
 LOOP = Chain({'a': ['b'], 'b': ['c', 'b'], 'c': ['a']}, 'c')
@@ -34,8 +37,16 @@ def inspected(chain, words, **settings):
     entries = [(i, symbol) for i, symbol in enumerate(
         symbol for word in words for symbol in (*word, 'no state'))]
     of = release_settings(chain, Privacy(1.0), unknown_symbol='split', **settings)
-    return of.inspect(entries, of.words_of(entries, LogFile('log.csv', 'log.csv')),
-                      Moves.of(chain))
+    draft = LogDraft(of, LogFile('log.csv', 'log.csv'), None, Moves.of(chain))
+    draft.sample(entries)
+    return draft.inspect()
+
+
+def of_archive(walks, settings, moves, sizes=Sizes()):
+    draft = ArchiveDraft(settings, LogFile('a.parquet', walks.path), None, moves, sizes=sizes)
+    with ExitStack() as stack:
+        draft.read(stack)
+        return draft.inspect()
 
 
 @given(chains(), st.data())
@@ -57,17 +68,14 @@ def test_an_alphabet_lacks_no_move():
 @pytest.mark.parametrize('group', [1, 3, 1000])
 def test_of_an_archive(walks, group):
     """However it is stored: the steps of each route, and each unknown value."""
-    from symdp_ros.release.archives import file as archive_file
-
-    sizes = archive_file.Sizes(batch_rows=4)
+    sizes = Sizes(batch_rows=4)
     words = [(i, [None if s == 'x' else s for s in word] + ['none', 'B', 'B', 'a', 'a'])
              for i, word in walks.words(40)]
     settings = walks.settings()
     for start in (0, 1):
         walks.archive(words, start=start, group=group)
-        with archive_file.Archive(walks.path, settings.archive.columns, sizes) as archive:
-            found = settings.inspect_archive(archive, Moves.of(walks.chain))
-            stays = settings.inspect_archive(archive, Moves.of(walks.chain, stays_only=True))
+        found = of_archive(walks, settings, Moves.of(walks.chain), sizes)
+        stays = of_archive(walks, settings, Moves.of(walks.chain, stays_only=True), sizes)
         known = [[s if s in walks.chain.states else None for s in word] for _, word in words]
         missing, standing = counted(walks.chain, known)
         assert (found.infeasible, found.standing) == (missing, standing)
@@ -135,7 +143,6 @@ def test_of_columns_of_other_types(walks):
     for name, symbols in words.items():
         pq.write_table(pa.table({'route': route, 'position': position, 'symbol': symbols}),
                        walks.path)
-        with Archive(walks.path, settings.archive.columns) as archive:
-            found = settings.inspect_archive(archive, Moves.of(chain))
+        found = of_archive(walks, settings, Moves.of(chain))
         assert (found.unknown, found.silent, found.names, found.infeasible,
                 found.standing) == wanted[name], name

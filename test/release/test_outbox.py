@@ -49,7 +49,7 @@ def charge(box, ledger, log_id, name, content='abc'):
         path.write_text(content)
         ledger.charge('r1', Loss(Fraction(1), 1, 'message'), log_id=log_id, settings='s',
                       description='{}', words=[['a']],
-                      files=[(box.directory / name, path, digest_of(path))])
+                      files=[LedgerFile(0, box.directory / name, path, digest_of(path), False)])
 
 
 def test_one_process_at_a_time_holds_a_directory(releases):
@@ -207,7 +207,8 @@ def test_a_hundred_moves_are_noted_together(releases, ledger):
             path.write_text(path.name)
         ledger.charge('r1', Loss(Fraction(1), 1, 'message'), log_id='a', settings='s',
                       description='{}', words=[['a']],
-                      files=[(releases / path.name, path, digest_of(path)) for path in paths])
+                      files=[LedgerFile(0, releases / path.name, path, digest_of(path), False)
+                             for path in paths])
         *files, last = ledger.files.hidden()
         for file in files:
             box.publish(file)

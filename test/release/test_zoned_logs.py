@@ -7,7 +7,6 @@ from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
 from symdp_ros.logs import read_log
-from symdp_ros.release.engine import Releaser
 
 CORRIDOR = Chain({'a': ['a', 'b'], 'b': ['a', 'b', 'c'], 'c': ['b', 'c', 'd'], 'd': ['c', 'd']},
                  'a')
@@ -19,26 +18,15 @@ def zone_of(state):
     return 'west' if state in 'ab' else 'east'
 
 
-@pytest.fixture
-def place(tmp_path):
-    (tmp_path / 'logs').mkdir()
-    (tmp_path / 'out').mkdir()
-    return tmp_path
-
-
-def release(place, settings, word=WORD, name='day', subject='r1'):
-    path = place / 'logs' / f'{name}.csv'
-    path.write_text('stamp,symbol\n' + ''.join(f'{i},{s}\n' for i, s in enumerate(word)))
-    before = {*(place / 'out').glob('[!.]*')}
-    with Ledger(place / 'a.ledger') as ledger, Releaser(
-            settings, place / 'out', ledger=ledger, subject=subject) as releaser:
-        [outcome] = [outcome for outcome in releaser.release_directory(place / 'logs').outcomes
-                     if outcome.log_id.startswith(name)]
+def release(place, settings, name='day', subject='r1'):
+    path, before = place.log(f'{name}.csv', WORD).path, {*place.visible()}
+    [outcome] = [outcome for outcome in place.release(settings, subject).outcomes
+                 if outcome.log_id.startswith(name)]
     path.unlink()
     if outcome.kind != 'released':
         return outcome, []
-    [found] = {*(place / 'out').glob('[!.]*')} - before
-    return outcome, [symbol for _, symbol in read_log(found)]
+    [found] = {*place.visible()} - before
+    return outcome, [symbol for _, symbol in read_log(place.releases / found)]
 
 
 def settings(epsilon=1.0, zones=ZONES, **more):
@@ -58,7 +46,7 @@ def test_what_knows_no_zones_is_refused(place):
     with pytest.raises(ConfigurationError) as raised:
         release(place, settings(mechanism='causal', policy='guided'))
     assert raised.value.setting == 'policy'
-    assert not list((place / 'out').iterdir())
+    assert place.visible() == []
 
 
 def test_zones_are_part_of_what_a_release_is():
@@ -79,7 +67,7 @@ def test_with_a_period_a_zone_is_told_with_each_report(place):
 def test_a_unit_with_zones_counts_releases_without_any_but_not_the_reverse(place):
     assert release(place, settings())[0].kind == 'released'
     assert release(place, settings(zones=None), name='other')[0].kind == 'released'
-    with Ledger(place / 'a.ledger') as ledger:
+    with Ledger(place.ledger) as ledger:
         account = ledger.account('r1')
         assert account.spent() == 2 and 'inside the zones ' in str(account.unit)
         assert ledger.problems() == []
@@ -92,11 +80,11 @@ def test_a_unit_with_zones_counts_releases_without_any_but_not_the_reverse(place
 
 def test_a_recovered_ledger_keeps_the_zones_of_its_unit(place):
     release(place, settings())
-    with Ledger(place / 'a.ledger') as ledger:
+    with Ledger(place.ledger) as ledger:
         unit = ledger.account('r1').unit
-    (place / 'a.ledger').unlink()
-    recover(place / 'a.ledger', {})
-    with Ledger(place / 'a.ledger') as ledger:
+    (place.ledger).unlink()
+    recover(place.ledger, {})
+    with Ledger(place.ledger) as ledger:
         assert ledger.account('r1').unit == unit and unit.zones is not None
 
 

@@ -25,13 +25,12 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.units import as_text
 from symdp_ros.logs import KeptTopics, LogFile, LogState, SkippedLog
 from symdp_ros.maps.pose_report import distances_text
-from symdp_ros.release.archives.archive import ArchiveSource
-from symdp_ros.release.inspection import Inspection, Moves
+from symdp_ros.release.archives.archive import ArchiveDraft
+from symdp_ros.release.engine import LogDraft
+from symdp_ros.release.inspection import Moves
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.one_log import LogSource
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.transaction import plan
 
 _SHOWN = 3  # subjects
 _NUMBERS = 'symbols', 'known', 'unknown', 'no move', 'cost', 'left'
@@ -76,18 +75,20 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
         priced = None if is_free else mechanisms
         for log in logs:
             counted = account.counted
-            source: LogSource | ArchiveSource = (
-                LogSource(settings, log, priced, moves, allow_unknown, for_operator=True)
+            draft: LogDraft | ArchiveDraft = (
+                LogDraft(settings, log, priced, moves, allow_unknown, for_operator=True)
                 if settings.archive is None else
-                ArchiveSource(settings, log, priced, moves, allow_unknown, charging.subject,
-                              bool(ledger)))
+                ArchiveDraft(settings, log, priced, moves, allow_unknown, charging.subject,
+                             bool(ledger)))
             outcome = outcome_of(log.id, partial(
-                _planned, source, opened, account, charging.budget, topics, notes))
+                _planned, draft, opened, account, charging.budget, topics, notes))
             outcomes.append(outcome)
-            found = source.found
+            found = draft.found
             costs = (as_text(account.counted - counted), _left(account)) \
-                if outcome.kind == 'released' and source.losses is None else ('', '')
-            table.add_row(log.id, *_counts(found), *costs, outcome.kind)
+                if outcome.kind == 'released' and draft.losses is None else ('', '')
+            numbers = _NO_NUMBERS[:4] if found is None else map(str, (
+                found.symbols, found.known, found.symbols - found.known, found.infeasible))
+            table.add_row(log.id, *numbers, *costs, outcome.kind)
             infeasible += 0 if found is None else found.infeasible
             if outcome.reason:
                 notes.append(f'{log.id}: {outcome.place_and_reason}')
@@ -119,14 +120,6 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
     return 0 if Report(tuple(outcomes)).ok else 1
 
 
-def _counts(found: Inspection | None) -> tuple[str, str, str, str]:
-    """Return the numbers of symbols: all, known, unknown, no moves; '': nothing was read."""
-    if found is None:
-        return '', '', '', ''
-    return (str(found.symbols), str(found.known), str(found.symbols - found.known),
-            str(found.infeasible))
-
-
 def _account(ledger: Ledger | None, subject: str, named: NamedBudget) -> Account:
     """Return a copy of what a subject has spent, to which a dry run adds; with its budget."""
     account = Account(subject) if ledger is None else deepcopy(ledger.account(subject))
@@ -137,62 +130,61 @@ def _account(ledger: Ledger | None, subject: str, named: NamedBudget) -> Account
     return account
 
 
-def _planned(source: LogSource | ArchiveSource, ledger: Ledger | None, account: Account,
+def _planned(draft: LogDraft | ArchiveDraft, ledger: Ledger | None, account: Account,
              budget: float, topics: list[OfTopics], notes: list[str]) -> Outcome:
     """Return the outcome that a release would have; add what it would cost to an account."""
-    settings, log_id = source.settings, source.log_id
-    if isinstance(source, LogSource) and source.settings.writing.keep.topics:
-        _keep_topics(source, topics)
+    settings, log_id = draft.settings, draft.log_id
+    if isinstance(draft, LogDraft) and draft.settings.writing.keep.topics:
+        _keep_topics(draft, topics)
     with ExitStack() as stack:
         earlier = None if ledger is None else ledger.find(
             account.subject, log_id, settings.digest())
-        planned = plan(source, earlier, ledger, stack)
-        if source.found is None:
-            source.inspect()
-    if planned.problem is not None:
-        return Outcome(log_id, 'refused' if earlier is None else 'failed',
-                       reason=planned.problem)
-    if planned.loss is None:
+        problem = draft.plan(earlier, ledger, stack)
+        if draft.found is None:
+            draft.inspect()
+    if problem is not None:
+        return Outcome(log_id, 'refused' if earlier is None else 'failed', reason=problem)
+    if draft.loss is None:
         return Outcome(log_id, 'already released', reason='costs nothing')
-    if source.losses is not None:
-        text, is_refused = _of_subjects(source, ledger, budget)
+    if draft.losses is not None:
+        text, is_refused = _of_subjects(draft, ledger, budget)
         notes.append(text)
-        if ledger is not None and (note := new_accounts(ledger, source.losses)):
+        if ledger is not None and (note := new_accounts(ledger, draft.losses)):
             notes.append(note)
         return Outcome(log_id, 'refused' if is_refused else 'released')
     if ledger is None:
-        check_budgets(account, planned.loss, log_id, limit('budget', budget))
+        check_budgets(account, draft.loss, log_id, limit('budget', budget))
     else:
-        ledger.check(account.subject, planned.loss, log_id, budget=budget, account=account,
+        ledger.check(account.subject, draft.loss, log_id, budget=budget, account=account,
                      description=json.dumps(settings.described()))
-    account.add_loss(planned.loss, log_id, {log_id: None})
+    account.add_loss(draft.loss, log_id, {log_id: None})
     return Outcome(log_id, 'released')
 
 
-def _of_subjects(source: LogSource | ArchiveSource, ledger: Ledger | None,
+def _of_subjects(draft: LogDraft | ArchiveDraft, ledger: Ledger | None,
                  budget: float) -> tuple[str, bool]:
     """Return what the subjects of an archive would be charged, and whether one cannot be."""
-    losses, settings = source.losses or {}, source.settings
+    losses, settings = draft.losses or {}, draft.settings
     refused, earlier = dict[str, BudgetError](), dict[str, Entry]()
     if ledger is not None:
-        earlier = ledger.find_all(losses, source.log_id, settings.digest())
+        earlier = ledger.find_all(losses, draft.log_id, settings.digest())
         refused = ledger.check_all(
             {subject: loss for subject, loss in losses.items() if subject not in earlier},
-            source.log_id, budget=budget, description=json.dumps(settings.described()))
+            draft.log_id, budget=budget, description=json.dumps(settings.described()))
     epsilons = sorted({loss.epsilon for loss in losses.values()})
-    return (f'{source.log_id}: {len(losses)} subjects; each would be charged ε = '
+    return (f'{draft.log_id}: {len(losses)} subjects; each would be charged ε = '
             + ' to '.join(map(as_text, dict.fromkeys((epsilons[0], epsilons[-1]))))
             + f'; {len(earlier)} were charged for it before, {len(refused)} would pass a budget'
             + ''.join(f'; {printable(subject)}: {error}' for subject, error in sorted(
                 refused.items())[:_SHOWN])), bool(refused)
 
 
-def _keep_topics(source: LogSource, topics: list[OfTopics]) -> None:
+def _keep_topics(draft: LogDraft, topics: list[OfTopics]) -> None:
     """Note what becomes of the topics of a log; raise LogError if one cannot be kept."""
-    settings, read = source.settings, source.settings.input
-    with KeptTopics(source.log.path, settings.writing.keep, read.topic, strict=False) as kept:
+    settings, read = draft.settings, draft.settings.input
+    with KeptTopics(draft.log.path, settings.writing.keep, read.topic, strict=False) as kept:
         if found := kept.outcomes(read.field, read.values(settings.chain.states)):
-            topics.append((source.log.id, found))
+            topics.append((draft.log.id, found))
         kept.check()
 
 

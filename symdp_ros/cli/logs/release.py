@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp release`: privatize logs, or an archive of many routes, without ROS."""
 from contextlib import contextmanager, ExitStack
-from functools import partial
 import os
 from pathlib import Path
 import sys
@@ -93,8 +92,7 @@ def run(options) -> int:
                                   refuse_frames=True)
     for sentence in filter(None, (unreached(settings.chain), settings.pose_text)):
         _print_message(sentence)
-    prepare = _archive_release if archive else _logs_release
-    logs, skipped, release = prepare(options, settings, output)
+    logs, skipped = ([_archive(options, output)], ()) if archive else _logs(options, output)
     if options.ledger:
         check_apart(options.ledger, output)
     upload = Upload(Remote(options.upload), output) if options.upload else None
@@ -118,10 +116,12 @@ def run(options) -> int:
                     _print_message(note)
                 charging.keep_in(ledger)
         is_first = ledger is not None and ledger.account(charging.subject).unit is None
-        report = release(choices.append, topics, ledger=ledger, **charging.limits(),
-                         wait=float('inf'),
-                         on_wait=lambda: _print_message('another process is releasing into '
-                                                        f'{directory}: waiting until it is done'))
+        keeping = {**charging.limits(), 'ledger': ledger, 'wait': float('inf'),
+                   'program': f'symdp_ros {__version__}', 'on_wait': lambda: _print_message(
+                       f'another process is releasing into {directory}: waiting until it is done')}
+        report = _release_archive(options, settings, logs[0], choices.append, **keeping) \
+            if archive else _release_logs(options, settings, logs, skipped, choices.append,
+                                          topics, **keeping)
         account = ledger.account(charging.subject) if ledger and charging.subject else None
         if ledger and not charging.subject:
             choices += _charged(ledger, report, settings)
@@ -171,12 +171,9 @@ def _dataset_in(names):
     return next((name for name in names for _ in Path(name).glob('*=*/**/*.parquet')), None)
 
 
-def _logs_release(options, settings, output):
-    """Return logs, those that were skipped, and a function that releases the logs."""
-    from symdp_ros.release.engine import Releaser
-    from symdp_ros.release.mechanisms import Mechanisms
+def _logs(options, output):
+    """Return the logs, and those that were skipped, after checking where they are."""
     from symdp_ros.release.outbox import lies_within
-    from symdp_ros.release.report import Report
 
     logs, skipped = listed_logs(options.logs)
     for name in filter(os.path.isdir, options.logs):
@@ -190,37 +187,39 @@ def _logs_release(options, settings, output):
                 f'the release directory {printable(output)} is, or would be, inside the log '
                 f'directory {printable(name)}: name one outside of it, so that logs and releases '
                 'can have different readers')
-
-    def release(on_choice, topics, **keeping):
-        outcomes = []
-        try:
-            with Releaser(settings, output, rewrite_missing=True,
-                          allow_unknown=options.allow_unknown, for_operator=True,
-                          mechanisms=Mechanisms(settings, on_choice=on_choice),
-                          on_topics=lambda log, found: topics.append((log.id, found)),
-                          program=f'symdp_ros {__version__}',
-                          **keeping) as releaser, \
-                    _progress(len(logs) > 1) as (progress, bar):
-                progress.update(bar, total=len(logs))
-
-                def on_outcome(outcome):
-                    outcomes.append(outcome)
-                    progress.advance(bar)
-
-                return releaser.release_all(logs, on_outcome=on_outcome, skipped=skipped)
-        except KeyboardInterrupt:
-            _print_message(f'interrupted after {len(outcomes)} of {len(logs)} logs: '
-                           f'{Report(tuple(outcomes))}. What is released stays; the '
-                           'same command goes on with the others')
-            raise
-
-    return logs, skipped, release
+    return logs, skipped
 
 
-def _archive_release(options, settings, output):
-    """Return the same for an archive."""
+def _release_logs(options, settings, logs, skipped, on_choice, topics, **keeping):
+    """Release logs; note what becomes of their topics."""
+    from symdp_ros.release.engine import Releaser
+    from symdp_ros.release.mechanisms import Mechanisms
+    from symdp_ros.release.report import Report
+
+    outcomes = []
+    try:
+        with Releaser(settings, options.output, rewrite_missing=True,
+                      allow_unknown=options.allow_unknown, for_operator=True,
+                      mechanisms=Mechanisms(settings, on_choice=on_choice),
+                      on_topics=lambda log, found: topics.append((log.id, found)),
+                      **keeping) as releaser, _progress(len(logs) > 1) as (progress, bar):
+            progress.update(bar, total=len(logs))
+
+            def on_outcome(outcome):
+                outcomes.append(outcome)
+                progress.advance(bar)
+
+            return releaser.release_all(logs, on_outcome=on_outcome, skipped=skipped)
+    except KeyboardInterrupt:
+        _print_message(f'interrupted after {len(outcomes)} of {len(logs)} logs: '
+                       f'{Report(tuple(outcomes))}. What is released stays; the '
+                       'same command goes on with the others')
+        raise
+
+
+def _archive(options, output):
+    """Return the archive, after checking where it is."""
     from symdp_ros.logs import LogFile
-    from symdp_ros.release.archives.archive import release_archive
     from symdp_ros.release.archives.places import place_of, Remote
     from symdp_ros.release.outbox import lies_within
 
@@ -233,21 +232,24 @@ def _archive_release(options, settings, output):
     if not remote and path.is_dir() and (lies_within(path, output) or lies_within(output, path)):
         raise ConfigurationError(f'{printable(output)} and {printable(path)} lie inside one '
                                  'another: name another path for the release')
+    return archive
 
-    def on_subjects(ledger, subjects):
+
+def _release_archive(options, settings, archive, on_choice, ledger, **keeping):
+    """Release an archive."""
+    from symdp_ros.release.archives.archive import release_archive
+
+    def on_subjects(subjects):
         if note := new_accounts(ledger, subjects):
             _print_message(note)
 
-    def release(on_choice, topics, ledger, **keeping):
-        with _progress() as (progress, bar):
-            return release_archive(
-                settings, archive, output, engine=options.engine, scheduler=options.scheduler,
-                partial=options.partial, program=f'symdp_ros {__version__}',
-                allow_unknown=options.allow_unknown, on_choice=on_choice,
-                on_rows=lambda rows, total: progress.update(bar, advance=rows, total=total),
-                on_subjects=partial(on_subjects, ledger), ledger=ledger, **keeping)
-
-    return [archive], (), release
+    with _progress() as (progress, bar):
+        return release_archive(
+            settings, archive, Path(options.output), engine=options.engine,
+            scheduler=options.scheduler, partial=options.partial,
+            allow_unknown=options.allow_unknown, on_choice=on_choice,
+            on_rows=lambda rows, total: progress.update(bar, advance=rows, total=total),
+            on_subjects=on_subjects, ledger=ledger, **keeping)
 
 
 def _print_message(text):

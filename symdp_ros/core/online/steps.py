@@ -150,15 +150,17 @@ class OnlineSteps(Mechanism):
 
     @property
     def response_values(self) -> int:
-        """Return the fewest values ≥ 2 of which a symbol is a response; 2: it is not known."""
+        """Return what `core.accounting.rho_of` needs besides: m of 'symbols', L of 'blocks'."""
         degrees = self._chain.out_degrees()
-        return 2 if self._tables is not None else int(min(degrees[degrees > 1], default=2))
+        if self._tables is None:
+            return int(min(degrees[degrees > 1], default=2))
+        return max(2, self._tables.longest(self._delay))
 
     @property
     def loss_bound(self) -> str:
         """Return which of `core.accounting.BOUNDS` holds for a word."""
         blocks = self._tables is not None and self._tables.longest(self._delay) > 1
-        return 'pure' if blocks else 'symbols'
+        return 'blocks' if blocks else 'symbols'
 
     @property
     def targets(self) -> Targets | None:

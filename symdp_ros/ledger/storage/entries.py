@@ -11,7 +11,7 @@ one enters no sum of it, and is found when that one is charged, or by `symdp led
 verifies all (`forget`). Amounts are added over the rows in their order, never by an index.
 """
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from fractions import Fraction
@@ -102,17 +102,18 @@ class LedgerEntries:
         return None if number is None else self._database.entry(number)
 
     def check_budgets(self, subject: str, loss: Loss, log_id: str | None, budget: Fraction | None,
-                      description: str, account: Account | None = None) -> None:
+                      described: Mapping[str, Any], account: Account | None = None) -> None:
         """
         Check that a charge would be within the budgets, by what was read.
 
-        :param budget, description, account: as of `Ledger.check`; `budget` None: no limit.
+        :param budget, account: as of `Ledger.check`; `budget` None: no limit.
+        :param described: the settings of the release.
         :raises BudgetError: as `budgets.check_budgets`.
         """
         stored = self.account(subject)
         self._refuse_problems(self._problems)  # of this subject, too
         check_budgets(account or stored, loss, log_id, budget,
-                      changed_settings(self._at(self._latest.get((subject, log_id))), description))
+                      changed_settings(self._at(self._latest.get((subject, log_id))), described))
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -4,7 +4,9 @@
 rosbag2 storage files of the kind mcap: read here, written by the Python package mcap.
 
 They are read from end to end, with their checksums and counts: their index may be absent, or
-incomplete. The format: https://mcap.dev/spec.
+incomplete. The package mcap is not used for that: rosdep has no key for it, so a ROS 2 with
+rosbag2_py may lack it; its reader takes five times as long, and holds all records of a chunk in
+memory, and attachments. The format: https://mcap.dev/spec.
 """
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -22,8 +24,9 @@ _HEADER, _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = range(1, 7)
 _STATISTICS, _DATA_END = 11, 15
 _WANTED = {_HEADER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS, _DATA_END}
 _CHUNK_START = 64  # bytes of a chunk that hold its sizes and the name of its compression
-_OPCODE_AND_SIZE, _MESSAGE_START = Struct('<BQ'), Struct('<HIQQ')
-_U16, _U32, _U64 = Struct('<H'), Struct('<I'), Struct('<Q')
+_OPCODE_AND_SIZE, _MESSAGE_START, _MESSAGE_SIZE = Struct('<BQ'), Struct('<H4xQ'), 22
+_U16, _U16_TWICE, _U32, _U64 = Struct('<H'), Struct('<HH'), Struct('<I'), Struct('<Q')
+_CHUNK_SIZES = Struct('<QI')
 
 
 def is_being_written(path: Path) -> bool:
@@ -59,7 +62,7 @@ def check(path: Path) -> None:
             if opcode == _CHUNK:
                 content = file.read(min(size, _CHUNK_START))
                 announced, = _U64.unpack_from(content, 16)
-                kind = _Fields(content, 28).text()
+                kind = next(_fields(content, 28)).decode()
                 if not kind and announced > size:
                     raise _damaged(file)
                 allowance.take(announced, announced if kind else 0)
@@ -82,32 +85,36 @@ def _is_whole(file: RegularFile) -> bool:
 
 def _scan(file: RegularFile, topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
     allowance = Allowance(file.size)
-    schemas: dict[int, tuple[str, str, bytes]] = {}
+    schemas: dict[int, tuple[str, str, str]] = {}
     names: dict[int, str] = {}
     count, announced = 0, None
     for opcode, content in _records(file, allowance):
         if opcode == _MESSAGE:
-            channel, _, stamp, _ = _MESSAGE_START.unpack_from(content)
+            channel, stamp = _MESSAGE_START.unpack_from(content)
             count += 1
             if names[channel] in topics:
-                yield RecordedMessage(names[channel], stamp, content[_MESSAGE_START.size:])
+                yield RecordedMessage(names[channel], stamp, content[_MESSAGE_SIZE:])
         elif opcode == _SCHEMA:
-            fields = _Fields(content, 2)
-            schemas[_U16.unpack_from(content)[0]] = fields.text(), fields.text(), fields.data()
+            fields = list(_fields(content, 2))
+            schemas[_U16.unpack_from(content)[0]] = (
+                fields[0].decode(), fields[1].decode(), fields[2].decode(errors='replace'))
         elif opcode == _CHANNEL:
-            number, schema = _U16.unpack_from(content)[0], _U16.unpack_from(content, 2)[0]
-            fields = _Fields(content, 4)
-            names[number], encoding = fields.text(), fields.text()
-            message_type, form, definition = schemas.get(schema, ('', '', b''))
-            more = fields.texts()
-            yield Topic(names[number], message_type, encoding,
-                        more.get('offered_qos_profiles', ''), more.get('topic_type_hash', ''),
-                        form, definition.decode(errors='replace'))
+            number, schema = _U16_TWICE.unpack_from(content)
+            name, encoding, *more = _fields(content, 4)
+            texts = [text.decode() for part in more for text in _fields(part)]
+            about = dict(zip(texts[::2], texts[1::2], strict=True))
+            names[number] = name.decode()
+            message_type, form, definition = schemas.get(schema, ('', '', ''))
+            yield Topic(names[number], message_type, encoding.decode(),
+                        about.get('offered_qos_profiles', ''), about.get('topic_type_hash', ''),
+                        form, definition)
         elif opcode == _STATISTICS:
             announced, = _U64.unpack_from(content)
-        elif opcode == _HEADER and _Fields(content).text() not in ('ros2', ''):
-            raise LogError(f'{file.name} is an MCAP file, but no ROS 2 recording: its profile is '
-                           f'{printable(_Fields(content).text())}')
+        elif opcode == _HEADER:
+            profile = next(_fields(content)).decode()
+            if profile not in ('ros2', ''):
+                raise LogError(f'{file.name} is an MCAP file, but no ROS 2 recording: its profile '
+                               f'is {printable(profile)}')
     if announced not in (None, count):
         raise LogError(f'{file.name} holds {count} messages where its statistics announce '
                        f'{announced}: it is damaged')
@@ -153,10 +160,11 @@ def _head(file: RegularFile) -> tuple[bytes, int, int]:
 
 def _chunk_records(file: RegularFile, content: bytes,
                    allowance: Allowance) -> Iterator[tuple[int, bytes]]:
-    size, = _U64.unpack_from(content, 16)
-    checksum, = _U32.unpack_from(content, 24)
-    fields = _Fields(content, 28)
-    unpacked = allowance.unpack(fields.text(), fields.data(_U64), size)
+    size, checksum = _CHUNK_SIZES.unpack_from(content, 16)
+    kind = next(_fields(content, 28))
+    place = 32 + len(kind)
+    data = content[place + 8:place + 8 + _U64.unpack_from(content, place)[0]]
+    unpacked = allowance.unpack(kind.decode(), data, size)
     if unpacked is None or checksum not in (0, zlib.crc32(unpacked)):
         raise _damaged(file)
     place = 0
@@ -175,33 +183,14 @@ def _damaged(file: RegularFile) -> LogError:
                     '`mcap recover`')
 
 
-class _Fields:
-    """The fields of a record that begin with their length, one after the other."""
-
-    def __init__(self, content: bytes, place: int = 0):
-        self._content, self._place = content, place
-
-    def data(self, length: Struct = _U32) -> bytes:
-        size, = length.unpack_from(self._content, self._place)
-        begin = self._place + length.size
-        self._place = begin + size
-        if self._place > len(self._content):
+def _fields(content: bytes, place: int = 0) -> Iterator[bytes]:
+    """Yield the fields of a record that begin with their length, one after the other."""
+    while place < len(content):
+        begin = place + _U32.size
+        place = begin + _U32.unpack_from(content, place)[0]
+        if place > len(content):
             raise ValueError('a field is longer than its record')
-        return self._content[begin:self._place]
-
-    def text(self) -> str:
-        return self.data().decode()
-
-    def texts(self) -> dict[str, str]:
-        """Return a map of texts; empty where there is none."""
-        if self._place == len(self._content):
-            return {}
-        inner = _Fields(self.data())
-        found: dict[str, str] = {}
-        while inner._place < len(inner._content):
-            name = inner.text()
-            found[name] = inner.text()
-        return found
+        yield content[begin:place]
 
 
 def write(path: Path, topics: Sequence[Topic], messages: Iterable[RecordedMessage],

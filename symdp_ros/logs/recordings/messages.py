@@ -49,9 +49,13 @@ def is_standard(message_type: str) -> bool:
 
 
 def decode_messages(message_type: str, definitions: Mapping[str, tuple[str, str]],
-                    wanted: Wanted, messages: Iterable[bytes]) -> Values | None:
-    """Return what is wanted of each message, or None where one is no such message."""
-    decode = decoder(message_type, definitions, wanted)
+                    wanted: tuple[Any, ...], messages: Iterable[bytes]) -> Values | None:
+    """
+    Return what is wanted of each message, or None where one is no such message.
+
+    :param wanted: a `Wanted`, or what it is made of, as child processes get it.
+    """
+    decode = decoder(message_type, definitions, Wanted(*wanted))
     try:
         return values_of(map(decode, messages))
     except LogError:
@@ -71,7 +75,8 @@ def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]],
     :raises LogError: a type without a definition; what is wanted is not in it.
     """
     store = _store(message_type, definitions)
-    read = wanted.reader(_fields_of(store), message_type)
+    read = wanted.reader(lambda name: {field: _field_type(*kind) for field, kind
+                                       in store.fielddefs[name][1]}, message_type)
     fields = {name: {field: FieldType(*kind) for field, kind in found.items()}
               for name, found in _reached(message_type, store.fielddefs).items()}
     if cdr.may_be_longer(fields):
@@ -220,14 +225,6 @@ def _store(message_type: str, definitions: Mapping[str, tuple[str, str]]) -> 'Ty
                        f'{problem}: {_READ_ELSEWHERE if form else RECORD_DEFINITION}, or '
                        'republish the region as std_msgs/msg/String')
     return store
-
-
-def _fields_of(store: 'Typestore') -> Callable[[str], dict[str, FieldType]]:
-    """Return a function from the name of a type to its fields."""
-    def fields(name: str) -> dict[str, FieldType]:
-        return {field: _field_type(*kind) for field, kind in store.fielddefs[name][1]}
-
-    return fields
 
 
 def _field_type(kind: Nodetype, detail: Any) -> FieldType:

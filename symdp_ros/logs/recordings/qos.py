@@ -1,38 +1,28 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Quality-of-service profiles of the publishers of a topic, as recordings hold them: YAML."""
-from collections.abc import Mapping
 from typing import Any
 
 import yaml
 
 _LONGEST = 1 << 16  # characters
-_LARGEST, _DEEPEST = 2**63 - 1, 2**31 - 1  # what rosbag2 reads
-#: Policy → its values; recordings of version 9 write their names, older ones their numbers.
-_POLICIES = {
+_DURATION = {'sec': 2**63 - 1, 'nsec': 2**63 - 1}
+#: Policy → its values, in whose place recordings before version 9 have their numbers; or the
+#: largest number that rosbag2 reads.
+_POLICIES: dict[str, Any] = {
     'history': ('system_default', 'keep_last', 'keep_all', 'unknown'),
+    'depth': 2**31 - 1,
     'reliability': ('system_default', 'reliable', 'best_effort', 'unknown', 'best_available'),
     'durability': ('system_default', 'transient_local', 'volatile', 'unknown', 'best_available'),
+    'deadline': _DURATION, 'lifespan': _DURATION,
     'liveliness': ('system_default', 'automatic', 'manual_by_node', 'manual_by_topic', 'unknown',
-                   'best_available')}
-_DURATIONS = ('deadline', 'lifespan', 'liveliness_lease_duration')
-_NO_LIMIT = {'sec': 0, 'nsec': 0}
-_DEFAULT: dict[str, Any] = {
-    'history': 1, 'depth': 10, 'reliability': 1, 'durability': 2, 'deadline': _NO_LIMIT,
-    'lifespan': _NO_LIMIT, 'liveliness': 1, 'liveliness_lease_duration': _NO_LIMIT,
-    'avoid_ros_namespace_conventions': False}
-
-
-def text(profiles: list[dict[str, Any]]) -> str:
-    """Return profiles as YAML."""
-    dumped: str = yaml.safe_dump([{name: dict(value) if isinstance(value, dict) else value
-                                   for name, value in profile.items()} for profile in profiles],
-                                 sort_keys=False)
-    return dumped.rstrip()
-
-
+                   'best_available'),
+    'liveliness_lease_duration': _DURATION}
+_NO_LIMIT = '\n    sec: 0\n    nsec: 0\n'
 #: One profile: that of a publisher with a queue of 10.
-DEFAULT = text([_DEFAULT])
+DEFAULT = ('- history: 1\n  depth: 10\n  reliability: 1\n  durability: 2\n'
+           f'  deadline:{_NO_LIMIT}  lifespan:{_NO_LIMIT}  liveliness: 1\n'
+           f'  liveliness_lease_duration:{_NO_LIMIT}  avoid_ros_namespace_conventions: false')
 
 
 def clean(recorded: str) -> str:
@@ -41,26 +31,21 @@ def clean(recorded: str) -> str:
         if len(recorded) > _LONGEST:
             raise ValueError('too long')
         # All scalars as strings: numbers and dates of YAML can cause endless work.
-        profiles = [_profile(profile) for profile in yaml.load(recorded, Loader=yaml.BaseLoader)]
+        profiles = [_checked(profile, _POLICIES) | {
+            'avoid_ros_namespace_conventions': profile['avoid_ros_namespace_conventions'] == 'true'
+        } for profile in yaml.load(recorded, Loader=yaml.BaseLoader)]
     except Exception:  # anything may stand in a damaged file
         return DEFAULT
-    return text(profiles) if profiles else DEFAULT
+    dumped: str = yaml.safe_dump(profiles, sort_keys=False)
+    return dumped.rstrip() if profiles else DEFAULT
 
 
-def _profile(recorded: Mapping[str, Any]) -> dict[str, Any]:
-    profile = dict(_DEFAULT)
-    for name, values in _POLICIES.items():
-        value = recorded[name]
-        profile[name] = values.index(value) if value in values else _number(value, len(values) - 1)
-    profile['depth'] = _number(recorded['depth'], _DEEPEST)
-    for name in _DURATIONS:
-        profile[name] = {unit: _number(recorded[name][unit]) for unit in ('sec', 'nsec')}
-    profile['avoid_ros_namespace_conventions'] = (
-        recorded['avoid_ros_namespace_conventions'] == 'true')
-    return profile
-
-
-def _number(value: str, largest: int = _LARGEST) -> int:
-    if not value.isdecimal() or len(value) > 19 or int(value) > largest:
+def _checked(recorded: Any, form: Any) -> Any:
+    """Return what was recorded as numbers; `form`: as in `_POLICIES`."""
+    if isinstance(form, dict):
+        return {name: _checked(recorded[name], each) for name, each in form.items()}
+    if isinstance(form, tuple):
+        recorded, form = str(form.index(recorded)) if recorded in form else recorded, len(form) - 1
+    if not recorded.isdecimal() or len(recorded) > 19 or int(recorded) > form:
         raise ValueError('no number')
-    return int(value)
+    return int(recorded)

@@ -42,8 +42,6 @@ _FileScan = Callable[[Path, str, Collection[str]], Iterator[Topic | RecordedMess
 class Library(Protocol):
     """One way to read and write recordings; a module has these functions."""
 
-    NAME: str
-
     def is_installed(self) -> bool:
         """Return whether it can be used here."""
 
@@ -223,7 +221,11 @@ def scan(path: Path, topics: Collection[str],
             if isinstance(found, RecordedMessage):
                 counts[found.topic] += 1
                 if metadata.mode == 'message':
-                    found = found._replace(data=_unpacked_message(allowance, found.data))
+                    data = allowance.unpack('zstd', found.data)
+                    if data is None:
+                        raise LogError('it holds a compressed message that is damaged: copy the '
+                                       'recording from the robot again')
+                    found = found._replace(data=data)
             yield found
     for topic in topics:
         if counts[topic] != metadata.announced[topic]:
@@ -299,14 +301,6 @@ def _missing_file(file: Path, names: Collection[str]) -> str:
         return (f'{problem}; {shown} is there, which it does not name: give it that name again, '
                 f'write a new {METADATA} with `ros2 bag reindex`, or release {shown} by itself')
     return f'{problem}: copy the whole recording'
-
-
-def _unpacked_message(allowance: Allowance, packed: bytes) -> bytes:
-    data = allowance.unpack('zstd', packed)
-    if data is None:
-        raise LogError('it holds a compressed message that is damaged: copy the recording from '
-                       'the robot again')
-    return data
 
 
 def _checked_type(recorded: Recorded, topic: str, message_type: str | None) -> str:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Unpacking compressed recordings, within bounds: a small file can unpack to a huge one."""
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from symdp_ros.errors import LogError
 from symdp_ros.files.bounds import MOST_TIMES, MOST_UNPACKED, MOST_UNPACKED_IN_ALL
@@ -43,42 +43,25 @@ class Allowance:
         :param size: of the unpacked data, as the file announces it; None: not known.
         :raises LogError: it is too much; an unknown kind, or one that is not installed.
         """
+        if kind not in _UNPACKED:
+            raise LogError(f'it is compressed neither with zstd nor with lz4: {_CONVERT}')
         pieces, made = [], 0
-        for piece in _pieces(kind, data):
-            if piece is None:
-                return None
-            pieces.append(piece)
-            made += len(piece)
-            self.take(len(piece), made if kind else 0)
-            if size is not None and made > size:
-                return None
-        return b''.join(pieces) if size in (None, made) else None
-
-
-def _pieces(kind: str, data: bytes) -> Iterator[bytes | None]:
-    """Yield the unpacked data in pieces; None, and nothing more, where it is damaged."""
-    if kind == '':
-        yield data
-        return
-    if kind not in _UNPACKED:
-        raise LogError(f'it is compressed neither with zstd nor with lz4: {_CONVERT}')
-    pieces, missing = _UNPACKED[kind](data), False
-    piece: bytes | None
-    while True:
         try:
-            piece = next(pieces, b'')
+            for piece in _UNPACKED[kind](data):
+                pieces.append(piece)
+                made += len(piece)
+                self.take(len(piece), made if kind else 0)
+                if size is not None and made > size:
+                    return None
+            return b''.join(pieces) if size in (None, made) else None
+        except LogError:
+            raise
         except ImportError:
-            piece, missing = None, True
+            pass
         except Exception:  # damaged data: each library has its own errors
-            piece = None
-        if missing:
-            raise LogError(f'it is compressed with {kind}, and the Python package for that is not '
-                           f"installed: pip install 'symdp_ros[bags]'; or {_CONVERT}")
-        if piece == b'':
-            return
-        yield piece
-        if piece is None:
-            return
+            return None
+        raise LogError(f'it is compressed with {kind}, and the Python package for that is not '
+                       f"installed: pip install 'symdp_ros[bags]'; or {_CONVERT}")
 
 
 def _zstd(data: bytes) -> Iterator[bytes]:
@@ -105,4 +88,5 @@ def _lz4(data: bytes) -> Iterator[bytes]:
         raise ValueError('cut off')
 
 
-_UNPACKED: dict[str, Callable[[bytes], Iterator[bytes]]] = {'zstd': _zstd, 'lz4': _lz4}
+_UNPACKED: dict[str, Callable[[bytes], Iterable[bytes]]] = {
+    '': lambda data: [data], 'zstd': _zstd, 'lz4': _lz4}

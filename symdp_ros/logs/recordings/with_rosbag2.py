@@ -21,7 +21,6 @@ from symdp_ros.logs.recordings.storage import FILES, scan as scan_storage, STORA
 from symdp_ros.logs.recordings.wanted import Values, values_of, Wanted
 from symdp_ros.messages.fields import fields_of, FieldType, message_class, name_of_type
 
-NAME = 'rosbag2_py'
 _TYPE = re.compile(r'([a-z]\w*)/(?:msg|action)/[A-Za-z]\w*', re.ASCII)
 _TOPIC = re.compile(r'[\w/]+', re.ASCII)
 

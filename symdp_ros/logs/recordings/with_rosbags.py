@@ -10,7 +10,6 @@ recordings), it yields no message and no error.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from symdp_ros.files import child
 from symdp_ros.logs.recordings import qos
@@ -20,7 +19,6 @@ from symdp_ros.logs.recordings.wanted import Values, Wanted
 from symdp_ros.messages.fields import FieldType
 import yaml
 
-NAME = 'rosbags'
 _VERSION = 5  # of metadata.yaml: every rosbag2 since Galactic reads it
 
 
@@ -45,7 +43,7 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted
         return decode_messages(message_type, {}, wanted, messages)
     messages = list(messages)
     values: Values | None = child.call(
-        _decode, message_type, dict(definitions), tuple(wanted), messages,
+        decode_messages, message_type, dict(definitions), tuple(wanted), messages,
         size=sum(map(len, messages)))
     return values
 
@@ -89,13 +87,6 @@ def write_topics(directory: Path, storage: str, topics: Sequence[Topic],
     FILES[storage].write(file, topics, counted(), record)
     (directory / METADATA).write_text(_metadata(storage, file.name, topics, counts, last, record),
                                       encoding='utf-8')
-
-
-def _decode(message_type: str, definitions: Mapping[str, tuple[str, str]],
-            wanted: Sequence[Any], messages: list[bytes]) -> Values | None:
-    from symdp_ros.logs.recordings.messages import decode_messages
-
-    return decode_messages(message_type, definitions, Wanted(*wanted), messages)
 
 
 def _metadata(storage: str, file: str, topics: Sequence[Topic], counts: Mapping[str, int],

@@ -28,28 +28,28 @@ each is charged for its own, in one transaction: all are, or none.
 The ledger does not store the release of an archive, which may be very large: a release that is no
 longer at its path is refused a second time, and not drawn again.
 """
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 from symdp_ros.errors import LogError
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release.archives.dataset import Dataset, routes_at_once, SUFFIX
 from symdp_ros.release.archives.file import end_readers, Sizes
 from symdp_ros.release.archives.places import opened
 from symdp_ros.release.archives.tasks import write_release
-from symdp_ros.release.inspection import Inspection, Moves
+from symdp_ros.release.draft import Draft
+from symdp_ros.release.inspection import Inspection, Moves, of_states
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
 from symdp_ros.release.report import outcome_of, Report
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.transaction import Output, Publisher, Staged
+from symdp_ros.release.transaction import ReleaseSession
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
@@ -57,9 +57,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class ArchiveSource:
+class ArchiveDraft(Draft):
     """
-    An archive, as a `transaction.Source`; parameters as of `release_archive`.
+    The release of an archive; parameters as of `release_archive`.
 
     :param mechanisms: None: any, at the loss of the settings.
     :param moves: of the chain, to inspect the archive.
@@ -81,10 +81,7 @@ class ArchiveSource:
     sizes: Sizes = Sizes()
     program: str = 'symdp_ros'
     on_subjects: Callable[[Collection[str]], None] = lambda subjects: None
-    length: int = field(default=0, init=False)
-    logs: Mapping[str, Span] | None = field(default=None, init=False)
-    losses: dict[str, Loss] | None = field(default=None, init=False)
-    found: Inspection | None = field(default=None, init=False)
+    found: Inspection | None = None
 
     changed = ('it was changed or rewritten since it was released: give the new archive another '
                'name; its release is then another one')
@@ -112,7 +109,10 @@ class ArchiveSource:
 
     def inspect(self) -> Inspection:
         """Return what is known of the archive, for its operator alone."""
-        self.found = self.settings.inspect_archive(self._data, self.moves)
+        unknown, silent, names, missing, standing = self._data.inspect(
+            self.settings.states_by_value(), sorted(self.settings.input.no_region), self.moves)
+        self.found = Inspection(self._data.rows, unknown, silent, names, missing,
+                                of_states(standing, self.settings.chain))
         return self.found
 
     def problem(self) -> str | None:
@@ -133,12 +133,11 @@ class ArchiveSource:
             law = mechanism.law
         at_once = [1] * max(len(survey.subjects), 1) if survey.spans is None \
             else routes_at_once(survey.spans).tolist()
-        self._loss = self._loss_of(law, survey.routes, max(at_once))
         if self.is_charged and survey.subjects:
             self.losses = {subject: self._loss_of(law, count, most) for (subject, count), most
                            in zip(survey.subjects.items(), at_once, strict=True)}
             self.on_subjects(self.losses)
-        return self._loss
+        return self._loss_of(law, survey.routes, max(at_once))
 
     def _loss_of(self, law: 'Law | None', routes: int, at_once: int) -> Loss:
         """Return the loss of routes of which so many show one moment."""
@@ -148,7 +147,7 @@ class ArchiveSource:
         return replace(loss, epsilon=loss.epsilon * at_once, routes=at_once,
                        repeats=-(-routes // at_once))
 
-    def stage(self, outbox: Outbox, stack: ExitStack) -> Staged:
+    def draw(self, outbox: Outbox, stack: ExitStack) -> list[Path]:
         """Privatize the routes, and write them into the staging directory."""
         path, data, survey = stack.enter_context(outbox.staged(SUFFIX)), self._data, self._survey
         left_out = frozenset() if self.losses is None else frozenset(
@@ -160,8 +159,8 @@ class ArchiveSource:
             engine=self.engine, scheduler=self.scheduler, sizes=self.sizes,
             on_rows=lambda rows: self.on_rows(rows, data.rows), random=self.random)
         data.check_unchanged()
-        return Staged([path], self._loss, taken='' if self._chosen == self.settings.mechanism
-                      else self._chosen.name)
+        self.taken = '' if self._chosen == self.settings.mechanism else self._chosen.name
+        return [path]
 
 
 def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
@@ -187,19 +186,17 @@ def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
     :param allow_unknown, random: as of `engine.Releaser`.
     :param sizes: of what is read, drawn and written at a time.
     :param program: what the release says that it was made with.
-    :param keeping: what else `Publisher` takes.
+    :param keeping: what else `ReleaseSession` takes.
     :raises ConfigurationError: as `engine.Releaser`; the engine cannot be used.
     """
     settings.check()
     if ledger is not None:
         check_apart(ledger.path, output)
-    source = ArchiveSource(
+    draft = ArchiveDraft(
         settings, log, Mechanisms(settings, random, on_choice),
         Moves.of(settings.chain, stays_only=True), allow_unknown, subject, ledger is not None,
         engine, scheduler, on_rows, random, sizes, program, on_subjects)
-    with Publisher(settings, output.parent, ledger=ledger, subject=subject,
-                   **keeping) as publisher:
-        outbox = publisher.outbox
-        outcome = outcome_of(log.id, lambda: publisher.release(
-            source, Output(output.name, outbox, ledger)))
-    return Report((outcome,), problems=outbox.problems)
+    with ReleaseSession(settings, output.parent, ledger=ledger, subject=subject,
+                        name=output.name, **keeping) as session:
+        outcome = outcome_of(log.id, lambda: session.release_one(draft))
+    return Report((outcome,), problems=session.outbox.problems)
