@@ -7,7 +7,8 @@ Names as in `core.online.adaptive.adaptive`. Arrays have the axes (models, state
 of these. All words stand at one tick. A word that is drawn live is alone here; whatever words are
 beside it, its numbers are the same to the last bit, but for H and the sums beside it.
 
-Within its block (`core.online.adaptive.blocks`) a word has one column for each of the counts so far.
+Within its block (`core.online.adaptive.blocks`) a word has one column for each of the counts so
+far.
 """
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
