@@ -230,11 +230,11 @@ class OnlineSteps(Mechanism):
         In a block of symbols it is `core.zones.WAITING`, and with the last one a
         `core.zones.Count`: of fewer symbols, the block ends there.
 
-        :param symbol: in a block, for what symbol: `current_distribution` of the last one depends
-            on all of them. None: unknown.
         With zones, a signal names the zone too, that of the state. Where only a zone was told, it
         is a `core.zones.Told`; for a `tick`, None.
 
+        :param symbol: in a block, for what symbol: `current_distribution` of the last one depends
+            on all of them. None: unknown.
         :raises ChainError: it cannot have been; nothing changes.
         """
         if isinstance(self._word, DirectWord):
@@ -494,7 +494,7 @@ class OnlineSteps(Mechanism):
 
         With 'adaptive', outputs are signals, each named by the state that founded its cell; with
         zones, as of `advance`: where none would be drawn, `Told` is certain. In a block of symbols
-        `WAITING` is certain, and with the last one there are `Count`s.
+        `WAITING` is certain, and with the last one each signal is a `Count`.
 
         :param last: whether the word ends with this symbol, and so does the block.
         :return: the probability of each state that may be drawn; in the order of `successors`, or
