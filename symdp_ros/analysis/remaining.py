@@ -62,7 +62,7 @@ def remaining(values: Mapping[str, Any]) -> Remaining:
     chain, privacy = sampling.chain(graph), sampling.privacy(
         values['epsilon'], values['adjacency'], zones)
     taken = choose(chain, privacy, settings)
-    mechanism = taken.online(chain, privacy)
+    mechanism = taken.online(chain, privacy, Random(_RUNS))
     visits = VisitCalibration(graph, protect=sampling.protect, stay=sampling.stay,
                               trust=settings.trust, zones=zones)
     way = Way(taken.policy, (chain.ticks, max(1, sampling.moves)), taken.delay)

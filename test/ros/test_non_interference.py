@@ -93,6 +93,9 @@ def record(directory, word, parameters):
         world.wait_until(lambda: len(private) >= due, 'the private word')
         if 'renew' in parameters:
             world.wait_until(lambda: run.log.count('charged with') > 2, 'three words')
+        if 'protect' in parameters:  # another process computes it
+            world.wait_until(lambda: any('not hidden: longer stays' in str(message)
+                                         for _, message in seen), 'what is not hidden')
         statuses.clear()
         world.wait_until(lambda: len(statuses) > 1, 'reports on the whole word')
         reported = values_of(statuses[-1])
