@@ -10,7 +10,7 @@ from forked import forked
 import numpy as np
 import pytest
 from symdp_ros import BudgetError, ConfigurationError, LogError, Privacy, SymdpError
-from symdp_ros.core.accounting import response_rho
+from symdp_ros.core.accounting import rho_of
 from symdp_ros.ledger.ledger import Ledger
 
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
@@ -185,7 +185,8 @@ def test_routes_that_overlap_in_time_are_charged_as_often(walks, spans, most, ty
     with Ledger(walks.ledger) as ledger:
         [entry] = ledger.charges()
         assert (entry.loss.routes, entry.loss.repeats) == (most, -(-len(spans) // most))
-        assert entry.loss.rho(1) == most * response_rho(Fraction(1), entry.loss.values)
+        assert entry.loss.rho(1) == most * rho_of(entry.loss.bound, Fraction(1), 1,
+                                                  entry.loss.values)
     assert pq.read_schema(walks.output).names == ['route', 'position', 'symbol']
 
 
