@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Numbers on pages for users: what their commands print, and what the pages of evidence say."""
-import json
 from pathlib import Path
 import re
 import shlex
@@ -65,13 +64,6 @@ def test_what_logs_say_of_the_rule():
     more = round(100 * sum(int(row[5]) for row in rows) / settings)
     assert f'{behind:.3f} of the symbols behind the best on average, in {more} of 100' in ' '.join(
         TEXT['logs'].split())
-
-
-def test_what_logs_say_of_a_learned_chain():
-    rows = json.loads((ROOT / 'docs' / 'evidence' / 'gains.json').read_text(encoding='utf-8'))
-    [row] = [row for row in rows if row['what'] == (
-        'P learned from 150 released routes of 100 symbols; habit, ε = 2')]
-    assert f'from {row["other"]} to {row["error"]} at ε = 2' in ' '.join(TEXT['logs'].split())
 
 
 def test_what_visits_and_the_page_of_the_rule_say_of_its_table():
