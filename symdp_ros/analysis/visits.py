@@ -193,8 +193,8 @@ class VisitCalibration:
         """Return how many walks each robot makes."""
         return self._walks
 
-    def within(self, seconds: float, work: Callable[['Cost'], float]
-               ) -> tuple['VisitCalibration', float]:
+    def within(self, seconds: float, work: Callable[['Cost'], float],
+               delay: float = 0.0) -> tuple['VisitCalibration', float]:
         """
         Return this, or one with half of the walks, a quarter, …, at least 4 of each robot.
 
@@ -202,8 +202,9 @@ class VisitCalibration:
         it takes, about.
 
         :param work: from what parts of it cost to the seconds for all of it.
+        :param delay: seconds that live readers can wait at most.
         """
-        tables, one = self._cost()
+        tables, one = self._cost(delay)
         walks, few = self._walks, _FEWEST_WALKS
         while (takes := work(Cost(tables, *(walks * each for each in one)))) > seconds and (
                 walks > few):
@@ -216,26 +217,27 @@ class VisitCalibration:
         vars(found).update(_way_lengths=self._way_lengths, _metres=self._metres)  # the same map
         return found
 
-    def _cost(self) -> tuple[float, tuple[float, float]]:
+    def _cost(self, delay: float) -> tuple[float, tuple[float, float]]:
         """Return seconds: for tables; for one walk of each robot, its errors and its guess."""
-        found = 0.0, (0.0, 0.0)
+        privacy, tables, drawn, guessed = Privacy(2.0, 1, self._zones), 0.0, 0.0, 0.0
         for walks in (2, self._walks):  # twice: the first time, modules are loaded
-            few, period = self._with(walks, _SHORTER), self.periods[-1]
-            way = Way('adaptive', (1, 1) if self.chain.stores_edges else (self._ticks(period), 1))
-            begin = perf_counter()
-            privacy = Privacy(2.0, 1, self._zones)
-            mechanism = few.mechanism(way, period, privacy)
+            few, drawn, each = self._with(walks, _SHORTER), 0.0, _SHORTER / walks
+            for period in (self.periods[0], self.periods[-1]):
+                way = Way('adaptive',
+                          (1, 1) if self.chain.stores_edges else (self._ticks(period), 1),
+                          int(as_fraction(delay) // as_fraction(period)))
+                for some in (replace(way, name='causal, adaptive', late=None), way):
+                    begin = perf_counter()
+                    mechanism = few.mechanism(some, period, privacy)
+                    made = perf_counter()
+                    few.errors(some, mechanism, period)
+                    tables = max(tables, made - begin)
+                    drawn += (perf_counter() - made) * each / 4
             assert isinstance(mechanism, OnlineMechanism)
-            made = perf_counter()
-            few.errors(way, mechanism, period)
-            logged = replace(way, name='causal, adaptive', late=None)
-            few.errors(logged, few.mechanism(logged, period, privacy), period)
-            drawn = perf_counter()
+            begin = perf_counter()
             few.guess(mechanism)
-            each = _SHORTER / walks
-            found = max(found[0], made - begin), (
-                (drawn - made) * each / 2, (perf_counter() - drawn) * each)
-        return found
+            guessed = (perf_counter() - begin) * each
+        return tables, (drawn, guessed)
 
     def row(self, period: float, epsilon: float, *, delay: float = 0.0,
             guess: bool = True) -> Row:

@@ -52,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
                       f'up to {options.delay:g} s late' if options.delay else 'at once'))
     seconds = math.inf if options.walks else options.seconds
     visits, takes = visits.within(seconds, lambda cost: len(visits.periods) / 2 * (
-        tried * (_TABLES * cost.tables + _WAYS * cost.errors) + cost.guess))
+        tried * (_TABLES * cost.tables + _WAYS * cost.errors) + cost.guess),
+        delay=options.delay)
     announce(f'{visits.walks} routes of each robot', takes)
     console.print(f'how it moves: {visits.chain.how_it_moves(options.trust)}')
 
