@@ -368,7 +368,8 @@ class AdaptiveWord:
         if word.longest > 1:
             ticks, age, *signals = signals
             planned_at = None if age == NO_PLAN else count - age * self._report
-            if not since - word.before <= count - ticks <= since:
+            if self.delay is None and age != NO_PLAN or not (
+                    since - word.before <= count - ticks <= since):
                 raise ValueError
             since = count - ticks
         if (len(signals) != self._integers(count, since) or max(previous, before) >= n
