@@ -40,8 +40,8 @@ L symbols together: how many of them lie in each of some cells, drawn with noise
 (`core.online.counts`) when the last one is in. L ≤ delay + 1, so that no report waits for it. L
 and the cells of each symbol are chosen when the block begins, as `core.online.adaptive.blocks`
 says; L = 1 is the signal above. At the end of the word (`finish`) a block under way is cut short,
-and its signal drawn of the symbols so far. Where a
-symbol is left out (`tick`), so are those of the block so far: nothing is drawn of them any more.
+and its signal drawn of the symbols so far. Where a symbol is left out (`tick`), so are those of
+the block so far: nothing is drawn of them any more.
 
 **Reports.** o_t is a function of z_1…z_{t+d} and o_{t−1}, d being the `delay`: of the routes that
 the map allows from o_{t−1}, take the one with the most expected matches,
