@@ -21,11 +21,14 @@ from symdp_ros.release.engine import Releaser
 from symdp_ros.release.mechanisms import Mechanisms
 
 RING = Chain({'a': ['b'], 'b': ['c'], 'c': ['d'], 'd': ['a', 'd']}, 'a')
+LETTERS = 'abcdefghijklmnopqrstuvwxyz'
+#: nearly all is known of its routes
+LONG_RING = Chain({a: [b] if a < b else [b, a] for a, b in zip(LETTERS, LETTERS[1:] + 'a')}, 'a')
 COMPLETE = Chain.complete(['a', 'b', 'c', 'd'], 'a')
 STREETS = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'd'], 'd': ['d', 'a']}, 'a')
 
 #: One for each choice: chain, ε.
-CHOICES = {'exponential': (RING, 1.0), 'causal': (STREETS, 8.0)}
+CHOICES = {'exponential': (LONG_RING, 0.5), 'causal': (STREETS, 8.0)}
 for_all_choices = pytest.mark.parametrize('expected', CHOICES)
 
 
@@ -78,7 +81,7 @@ def test_two_words_of_one_length_give_the_same_choice(tmp_path, used, monkeypatc
     monkeypatch.setattr(mechanisms, 'choose', spied)
     chain, epsilon = CHOICES[expected]
     random = Random(1)
-    words = ['a' * 12, ['none'] * 12, random.choices((*chain.states, 'x'), k=12)]
+    words = ['a' * 12, ['none'] * 12, random.choices((*chain.states, '?'), k=12)]
     for i, word in enumerate(words):
         [outcome] = release(tmp_path / str(i), settings(chain, epsilon), word)
         assert (outcome.kind, outcome.length) == ('released', 12)
@@ -88,13 +91,13 @@ def test_two_words_of_one_length_give_the_same_choice(tmp_path, used, monkeypatc
 
 def test_lengths_may_differ_in_their_choice(tmp_path, used):
     """Each log is chosen for by its own length."""
-    outcomes = release(tmp_path / 'p', settings(RING, 1.0), 'a', 'abcd', 'd')
+    outcomes = release(tmp_path / 'p', settings(LONG_RING, 0.5), 'a', 'abcd', 'd')
     assert [outcome.kind for outcome in outcomes] == ['released'] * 3
     assert used == [('causal', 1), ('exponential', 4), ('causal', 1)]
 
 
 def test_parts_of_a_split_log_are_chosen_for_by_the_longest(tmp_path, used):
-    release(tmp_path / 'p', settings(RING, 1.0, unknown_symbol='split'),
+    release(tmp_path / 'p', settings(LONG_RING, 0.5, unknown_symbol='split'),
             ['a', 'none', *'abcdabcd', 'none', 'd'])
     assert used == [('exponential', 1), ('exponential', 8), ('exponential', 1)]
 
