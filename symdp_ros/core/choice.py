@@ -13,7 +13,7 @@ are true, the more it is ahead. Let g be the entropy of a move in nats, on avera
 and the public models of how a robot moves (`core.models`). The first one is taken where
 n·ε/k ≥ A·g and ε/k ≤ B − C·g:
 
-    signals are about counts (`core.online.adaptive.blocks`)    A = 45    B = 0.7    C = 0.6
+    signals are about counts (`core.online.adaptive.blocks`)    A = 45    B = 0.7    C = 0.5
     in zones, or more than 2,000 states                         15        1.3        0.5
     `Chain.complete` of N symbols                               10        0.8        0.2
 
@@ -38,7 +38,7 @@ from symdp_ros.core.registry import LIVE
 
 _MOST_PAIRS = 2.5e7  # states·moves
 #: A, B, C, against adaptive
-_COUNTS, _SYMBOLS, _COMPLETE = (45.0, 0.7, 0.6), (15.0, 1.3, 0.5), (10.0, 0.8, 0.2)
+_COUNTS, _SYMBOLS, _COMPLETE = (45.0, 0.7, 0.5), (15.0, 1.3, 0.5), (10.0, 0.8, 0.2)
 _MORE, _FEW = 0.6, 3  # ε/k for each ln(N/3)
 _LARGE = 3.0  # ε/k, against guided
 _MOST_STATES = 2_000  # of which signals are about counts: `core.online.targets.DENSE_STATES`
