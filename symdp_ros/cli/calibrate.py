@@ -19,8 +19,8 @@ from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
 from symdp_ros.cli.maps.zones import guessed_in_zones, print_zones
+from symdp_ros.cli.printed_tables import ruled_table
 from symdp_ros.cli.progress import announce, progress
-from symdp_ros.cli.tables import ruled_table
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings

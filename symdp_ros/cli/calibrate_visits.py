@@ -11,8 +11,8 @@ from symdp_ros.analysis.visits import Errors, Row, VisitCalibration
 from symdp_ros.cli.maps.check import graph_of
 from symdp_ros.cli.maps.zones import print_zones
 from symdp_ros.cli.parameter_file import parameter_text, parameters_of
+from symdp_ros.cli.printed_tables import ruled_table
 from symdp_ros.cli.progress import announce, progress
-from symdp_ros.cli.tables import ruled_table
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.files.durable import check_new, write_new_file

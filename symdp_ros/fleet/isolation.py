@@ -14,7 +14,7 @@ import json
 from xml.etree import ElementTree
 
 from symdp_ros.errors import ConfigurationError
-from symdp_ros.fleet.file import Fleet
+from symdp_ros.fleet.fleet_file import Fleet
 
 _QUEUE = 1000  # messages that privatizers keep for late readers
 _LIFECYCLE = ('change_state', 'get_available_states', 'get_available_transitions', 'get_state',

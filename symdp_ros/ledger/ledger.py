@@ -33,7 +33,7 @@ from symdp_ros.ledger.accounts import Account, Entry, rounded_up, written
 from symdp_ros.ledger.budgets import budget_entry, checked_delta, limit, NamedBudget
 from symdp_ros.ledger.storage.database import LedgerDatabase, LedgerFile
 from symdp_ros.ledger.storage.entries import LedgerEntries
-from symdp_ros.ledger.storage.files import ReleasedFiles
+from symdp_ros.ledger.storage.released_files import ReleasedFiles
 from symdp_ros.ledger.subjects import check_subject
 from symdp_ros.ledger.transaction import ChargeTransaction, new_charge
 from symdp_ros.ledger.units import Loss, Unit

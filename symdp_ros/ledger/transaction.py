@@ -13,7 +13,7 @@ from symdp_ros.ledger.accounts import Entry, written
 from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.ledger.storage.entries import LedgerEntries
-from symdp_ros.ledger.storage.files import ReleasedFiles
+from symdp_ros.ledger.storage.released_files import ReleasedFiles
 from symdp_ros.ledger.units import Loss
 
 

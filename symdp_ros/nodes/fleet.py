@@ -23,7 +23,7 @@ from std_srvs.srv import Trigger
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_path
-from symdp_ros.fleet.file import read_fleet, Robot
+from symdp_ros.fleet.fleet_file import read_fleet, Robot
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.nodes.privatizer import choose_of, LiveChoice, Privatizer
 from symdp_ros.options import PARAMETERS, USE_SIM_TIME

@@ -35,8 +35,8 @@ from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.ros.graph.queues import CALLS
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live.shared_runs import SharedRuns
-from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.ros.process.spinning import run
+from symdp_ros.ros.region_messages import pose_reader, region_reader
 
 _BETWEEN_ANSWERS = 0.002  # seconds; each client receives all answers, and queues only ten
 

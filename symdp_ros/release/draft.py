@@ -16,7 +16,7 @@ from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import release_name
-from symdp_ros.logs.files import SUFFIXES
+from symdp_ros.logs.log_files import SUFFIXES
 from symdp_ros.release.outbox import digest_of, holds, Outbox, parts_of_name, variant
 from symdp_ros.release.report import Outcome
 from symdp_ros.release.settings import WritingSettings

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Releasing logs, many in one transaction of the ledger: each goes the way of `transaction`."""
+"""Releasing logs, many in one transaction of the ledger: each goes the way of `session`."""
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -24,8 +24,8 @@ from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves, of_state
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
+from symdp_ros.release.session import ReleaseSession
 from symdp_ros.release.settings import entries_of, ReleaseSettings
-from symdp_ros.release.transaction import ReleaseSession
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits

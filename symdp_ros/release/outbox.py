@@ -29,7 +29,7 @@ from symdp_ros.errors import ConfigurationError, LedgerError, printable, raising
 from symdp_ros.files.durable import files_in, flush
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.database import LedgerFile
-from symdp_ros.logs.files import remove
+from symdp_ros.logs.log_files import remove
 
 _MARKER = '.private'  # of the names that `release_name` makes
 _SHORT = 100           # bytes of a name that every file system allows

@@ -14,8 +14,8 @@ import json
 import os
 
 from symdp_ros.cli.logs.log_arguments import new_account, new_accounts
-from symdp_ros.cli.logs.topics import OfTopics, print_topics
-from symdp_ros.cli.tables import plain_table
+from symdp_ros.cli.logs.topic_outcomes import OfTopics, print_topics
+from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import BudgetError, printable
 from symdp_ros.ledger.accounts import Account, accounting_text, Entry

@@ -9,7 +9,7 @@ import sys
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.logs.log_arguments import new_account
-from symdp_ros.cli.tables import plain_table
+from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.accounts import accounting_text, rounded_up, SHOWN_DELTA, written

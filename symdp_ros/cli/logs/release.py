@@ -11,9 +11,9 @@ from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.logs.log_arguments import (
     check_period, listed_logs, new_account, new_accounts)
-from symdp_ros.cli.logs.topics import OfTopics, print_topics
+from symdp_ros.cli.logs.topic_outcomes import OfTopics, print_topics
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
-from symdp_ros.cli.tables import plain_table
+from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.maps.dead_ends import unreached

@@ -34,7 +34,7 @@ def add_parser(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the archive; return 0, or 1 where a log was left out that cannot be read."""
-    from symdp_ros.release.archives.table import robots_in, TableSettings, write_table
+    from symdp_ros.release.archives.from_logs import robots_in, TableSettings, write_table
 
     check_period(options)
     settings, output = TableSettings.of(vars(options)), Path(options.output)

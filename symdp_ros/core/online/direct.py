@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 from symdp_ros.core.annotations import Floats, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.randomness import RandomIntegers
-from symdp_ros.core.online.loops import compiled
+from symdp_ros.core.online.in_c import compiled
 from symdp_ros.core.online.response import Response
 from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError

@@ -40,7 +40,7 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release.archives.dataset import Dataset, routes_at_once, SUFFIX
-from symdp_ros.release.archives.file import end_readers, Sizes
+from symdp_ros.release.archives.parquet_file import end_readers, Sizes
 from symdp_ros.release.archives.places import opened
 from symdp_ros.release.archives.tasks import write_release
 from symdp_ros.release.draft import Draft
@@ -48,8 +48,8 @@ from symdp_ros.release.inspection import Inspection, Moves, of_states
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
 from symdp_ros.release.report import outcome_of, Report
+from symdp_ros.release.session import ReleaseSession
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.transaction import ReleaseSession
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import Ints
 from symdp_ros.errors import LogError, printable
-from symdp_ros.release.archives.file import (Archive, check_unchanged, Columns, readers, Sizes,
-                                             Survey)
+from symdp_ros.release.archives.parquet_file import (Archive, check_unchanged, Columns,
+                                                     readers, Sizes, Survey)
 from symdp_ros.release.archives.places import is_directory, Place, Remote, Stamp
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 

@@ -20,7 +20,7 @@ from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.quoted import quoted
 from symdp_ros.files.resources import resolve_path
-from symdp_ros.fleet.file import read_fleet
+from symdp_ros.fleet.fleet_file import read_fleet
 from symdp_ros.options import (CHAIN_FILE, EPSILON, FLEET, INITIAL_STATE, LAUNCH, NAMESPACE,
                                Option, PARAMETERS, PERIOD_OF_REGIONS, PROTECT, TOPICS,
                                USE_SIM_TIME)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
-from symdp_ros.core.online.causal import Causal
+from symdp_ros.core.online.causal_law import Causal
 from symdp_ros.core.online.steps import OnlineSteps
 from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ConfigurationError

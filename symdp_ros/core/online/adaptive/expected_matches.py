@@ -29,7 +29,7 @@ from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.loops import loops
 from symdp_ros.core.neighbours import Neighbours, Room
-from symdp_ros.core.online.loops import compiled
+from symdp_ros.core.online.in_c import compiled
 
 _NUMBERS = 1 << 14  # that are worked on at once: they stay near the processor
 

@@ -33,7 +33,7 @@ from symdp_ros.errors import ConfigurationError, LogError, printable, raising
 from symdp_ros.files.durable import check_new, flush
 from symdp_ros.ledger.subjects import check_subject
 from symdp_ros.logs import list_logs, LogFile, LogListing, LogState, sampled, SkippedLog
-from symdp_ros.logs.files import UNPRINTABLE
+from symdp_ros.logs.log_files import UNPRINTABLE
 from symdp_ros.logs.recordings.recorded import METADATA
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.map_settings import MapSettings
@@ -41,7 +41,7 @@ from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.release.archives.dataset import SUFFIX
 from symdp_ros.release.archives.engines import in_order
-from symdp_ros.release.archives.file import Columns, parquet
+from symdp_ros.release.archives.parquet_file import Columns, parquet
 from symdp_ros.release.settings import entries_of
 from symdp_ros.words.sampling_settings import SamplingSettings
 

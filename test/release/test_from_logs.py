@@ -17,7 +17,7 @@ from symdp_ros.ledger.ledger import Ledger
 
 pq = pytest.importorskip('pyarrow.parquet', reason='archives need pyarrow')
 
-from symdp_ros.release.archives import table as tables  # noqa: E402, I100
+from symdp_ros.release.archives import from_logs as tables  # noqa: E402, I100
 
 MAP = 'initial_state: a\ntransitions: {a: [a, b], b: [a, b, c], c: [b, c]}\n'
 REGIONS = ('initial_state: a\nregions:\n  a: [[0, 0], [4, 0], [4, 4], [0, 4]]\n'

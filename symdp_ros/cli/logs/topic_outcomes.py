@@ -4,7 +4,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
-from symdp_ros.cli.tables import plain_table
+from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.errors import printable
 from symdp_ros.logs import TopicOutcome
 

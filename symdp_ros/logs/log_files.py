@@ -18,7 +18,7 @@ from symdp_ros.files.durable import flush, make_durable
 from symdp_ros.files.regular_file import (is_other_file, kind_of, MOST_OF_KIND, NO_REGULAR_FILE,
                                           RegularFile)
 from symdp_ros.logs import csv_log, jsonl
-from symdp_ros.logs.kept import KeptTopics, TopicOutcome
+from symdp_ros.logs.kept_topics import KeptTopics, TopicOutcome
 from symdp_ros.logs.recordings import mcap_file, rosbag, sqlite3_file
 from symdp_ros.logs.recordings.recorded import METADATA
 from symdp_ros.logs.recordings.storage import STORAGES

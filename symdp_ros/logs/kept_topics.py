@@ -260,7 +260,7 @@ class KeptTopics:
 
     def _check_fields(self, topic: Topic) -> None:
         """Find out how the messages of a topic are made, and what they show."""
-        from symdp_ros.logs.recordings.messages import RECORD_DEFINITION
+        from symdp_ros.logs.recordings.serialized import RECORD_DEFINITION
 
         fields: cdr.Layout = {}
         problem = f'the recording does not hold its definition: {RECORD_DEFINITION}'
@@ -391,7 +391,7 @@ def _written(topic: Topic) -> Topic:
     form, definition = topic.form, topic.definition
     type_hash = topic.type_hash if _HASH.fullmatch(topic.type_hash) else ''
     if not form:
-        from symdp_ros.logs.recordings.messages import definition_of
+        from symdp_ros.logs.recordings.serialized import definition_of
 
         form, (definition, standard_hash) = 'ros2msg', definition_of(topic.type)
         type_hash = type_hash or standard_hash
@@ -426,7 +426,7 @@ def _short(name: str) -> str:
 
 def _layout(topic: Topic) -> cdr.Layout:
     """Return the fields of a topic's type; raise any error where they are not known."""
-    from symdp_ros.logs.recordings.messages import layout
+    from symdp_ros.logs.recordings.serialized import layout
 
     found = layout(topic.type, topic.form, topic.definition)
     cdr.check(topic.type, found)
