@@ -138,9 +138,9 @@ class Calibration:
 
         :param best: for one robot.
         """
-        choose = min if best else max
+        of_robots = min if best else max
         return least_epsilon(
-            lambda epsilon: choose(map(_mean, self.errors(name, epsilon).values())),
+            lambda epsilon: of_robots(map(_mean, self.errors(name, epsilon).values())),
             target, _TOLERANCE, self._found.setdefault(name, {}))
 
     def table(self, epsilons: Iterable[float], done: Callable[[str], None] = lambda text: None,

@@ -237,11 +237,11 @@ def _word(options, chain):
 def _needed(found, calibration, several):
     from rich.table import Table
 
-    def cell(name, epsilon, choose):
+    def cell(name, epsilon, pick):
         if epsilon is None:
             return 'above 60'
         errors = calibration.errors(name, epsilon)
-        robot = choose(errors, key=lambda robot: errors[robot].mean)
+        robot = pick(errors, key=lambda robot: errors[robot].mean)
         return f'{epsilon:.3g}' + (f' ({robot})' if several else '')
 
     table = Table(show_header=False)

@@ -25,7 +25,7 @@ from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.fleet.fleet_file import read_fleet, Robot
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.nodes.privatizer import choose_of, LiveChoice, Privatizer
+from symdp_ros.nodes.privatizer import live_choice_of, LiveChoice, Privatizer
 from symdp_ros.options import PARAMETERS, USE_SIM_TIME
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.queues import CALLS
@@ -60,7 +60,7 @@ class _Choices:
                values['adjacency'], 'belief' in values['outputs'])
         found = self._found.get(key)
         if found is None:
-            self._found[key] = found = choose_of(values, self._chains)
+            self._found[key] = found = live_choice_of(values, self._chains)
         return found
 
 
@@ -90,7 +90,7 @@ class HostedPrivatizer(Privatizer):
     def on_failure(self):
         self._on_failure(self)
 
-    def choose(self):
+    def live_choice(self):
         return self._choices.of(self.settings)
 
 

@@ -81,8 +81,8 @@ class LiveChoice:
     mechanism: 'OnlineMechanism'
 
 
-def choose_of(values: Mapping[str, Any],
-              chains: 'MutableMapping[Hashable, Chain] | None' = None) -> LiveChoice:
+def live_choice_of(values: Mapping[str, Any],
+                   chains: 'MutableMapping[Hashable, Chain] | None' = None) -> LiveChoice:
     """
     Return what draws, of the values of options: read the map, choose, make it.
 
@@ -145,11 +145,11 @@ class Privatizer(ManagedNode):
         place, read = MapSettings.of(values), InputSettings.of(values)
         locator = place.locator(place.read(), read.hysteresis, read.max_distance) if (
             read.is_pose) else None
-        return self.choose(), locator, read_for_outputs(values)
+        return self.live_choice(), locator, read_for_outputs(values)
 
-    def choose(self) -> LiveChoice:
+    def live_choice(self) -> LiveChoice:
         """Choose what draws, and make it."""
-        return choose_of(self.settings)
+        return live_choice_of(self.settings)
 
     def configure(self):
         values = self.settings

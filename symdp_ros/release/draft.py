@@ -95,11 +95,10 @@ class Draft:
         """Draw the release, and write it into the staging directory."""
         self.files = _staged(self.draw(outbox, stack))
 
-    def made_durable(self) -> 'Draft':
-        """Make durable what is staged; return this."""
+    def make_durable(self) -> None:
+        """Make durable what is staged."""
         for file in self.files:
             make_durable(file.staged)
-        return self
 
     def outcome(self, kind: str, files: Sequence[Path] = (), reason: str = '',
                 code: str = '') -> Outcome:
@@ -215,7 +214,7 @@ class Destination:
     def _write_again(self, draft: Draft, charge: Entry, stack: ExitStack) -> None:
         """Stage the words of a charge durably, with other free paths."""
         draft.files = _staged(draft.write(charge.words, self._outbox, stack))
-        draft.made_durable()
+        draft.make_durable()
         self._outbox.make_staging_durable()
         self.place([draft])
 

@@ -120,10 +120,10 @@ class LogDraft(Draft):
         """Return why ε would be wasted on it; None: it would not be, or must not be told."""
         if self.allow_unknown is None:
             return None
-        found = self.inspect()
+        inspection = self.inspect()
         if self.for_operator:
-            return found.problem(self.settings.chain, self.allow_unknown)
-        return _NOISE if found.is_noise(self.allow_unknown) else None
+            return inspection.problem(self.settings.chain, self.allow_unknown)
+        return _NOISE if inspection.is_noise(self.allow_unknown) else None
 
     def price(self) -> Loss:
         """Return what its release costs, under the mechanism for its length."""
@@ -272,17 +272,18 @@ class Releaser(ReleaseSession):
 
         They are charged in one transaction: each one's flush to the disk takes long.
         """
-        found: list[Outcome | Draft] = []
+        releases: list[Outcome | Draft] = []
         symbols, until, stopped = 0, monotonic() + _MOST_SECONDS, False
         with ExitStack() as stack:
-            while (waiting and len(found) < _MOST_LOGS and symbols < _MOST_SYMBOLS
+            while (waiting and len(releases) < _MOST_LOGS and symbols < _MOST_SYMBOLS
                    and monotonic() < until and not (stopped := stop())):
                 log = waiting.popleft()
                 draft = LogDraft(self._settings, log, self._mechanisms, self._moves,
                                  self._allow_unknown, self._on_topics, self._program,
                                  self._for_operator)
-                found.append(outcome_of(log.id, partial(self.prepare, draft, stack)))
-                symbols += found[-1].length or 0
+                outcome = outcome_of(log.id, partial(self.prepare, draft, stack))
+                releases.append(outcome or draft)
+                symbols += releases[-1].length or 0
             if stopped or stop():
-                return [each for each in found if isinstance(each, Outcome)], True
-            return self.publish(found), False
+                return [each for each in releases if isinstance(each, Outcome)], True
+            return self.publish(releases), False

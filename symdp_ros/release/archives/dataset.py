@@ -22,7 +22,7 @@ from symdp_ros.core.annotations import Ints
 from symdp_ros.errors import LogError, printable
 from symdp_ros.release.archives.parquet_file import (Archive, check_unchanged, Columns,
                                                      readers, Sizes, Survey)
-from symdp_ros.release.archives.places import is_directory, Place, Remote, Stamp
+from symdp_ros.release.archives.places import ArchivePlace, is_directory, Remote, Stamp
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 
 _Result = TypeVar('_Result')
@@ -40,7 +40,7 @@ class DatasetFile:
     :param stamp, stamps: of `Archive`.
     """
 
-    path: Place
+    path: ArchivePlace
     name: str
     subject: str | None
     stamp: Stamp
@@ -75,7 +75,7 @@ class Dataset:
         others do not.
     """
 
-    def __init__(self, path: Place, columns: Columns, sizes: Sizes = Sizes()):
+    def __init__(self, path: ArchivePlace, columns: Columns, sizes: Sizes = Sizes()):
         self.path, self.columns, self.sizes = path, columns, sizes
         self.is_directory = is_directory(path)
         names = list(_names(path)) if self.is_directory else ['']
@@ -209,7 +209,7 @@ def routes_at_once(spans: npt.NDArray[np.int64]) -> Ints:
     return most
 
 
-def _names(path: Place) -> Iterator[str]:
+def _names(path: ArchivePlace) -> Iterator[str]:
     """Yield the names of the Parquet files in a directory, in order; raise LogError: none."""
     count = 0
     for name in sorted(path.names()) if isinstance(path, Remote) else _names_on_disk(path):

@@ -33,7 +33,7 @@ from symdp_ros.errors import LogError
 from symdp_ros.files import child
 from symdp_ros.files.regular_file import RegularFile
 from symdp_ros.release.archives import reading
-from symdp_ros.release.archives.places import is_directory, Place, Remote, Stamp, stamp_of
+from symdp_ros.release.archives.places import ArchivePlace, is_directory, Remote, Stamp, stamp_of
 from symdp_ros.release.archives.reading import Columns, parquet, Sizes, Survey
 from symdp_ros.release.inspection import Moves
 
@@ -128,7 +128,7 @@ class Archive:
         was changed; it has no such columns, others of their type, or no rows.
     """
 
-    def __init__(self, path: Place, columns: Columns, sizes: Sizes = Sizes(),
+    def __init__(self, path: ArchivePlace, columns: Columns, sizes: Sizes = Sizes(),
                  unchanged: Stamp | None = None):
         self.path, self.columns = path, columns
         parquet()
@@ -236,7 +236,7 @@ class Archive:
         raise LogError(problem, path=str(self.path))
 
 
-def check_unchanged(path: Place, stamp: Stamp) -> None:
+def check_unchanged(path: ArchivePlace, stamp: Stamp) -> None:
     """
     Check that a file has the stamp that it had before.
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Ints
 from symdp_ros.errors import ConfigurationError, LogError
 from symdp_ros.files import child
-from symdp_ros.release.archives.places import Place, Remote
+from symdp_ros.release.archives.places import ArchivePlace, Remote
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 from symdp_ros.words.stamps import LARGEST, OUT_OF_RANGE
 
@@ -161,7 +161,7 @@ class _File:
         raise other errors.
     """
 
-    def __init__(self, place: Place, columns: Columns, sizes: Sizes):
+    def __init__(self, place: ArchivePlace, columns: Columns, sizes: Sizes):
         _, pq = parquet()
         self._columns, self._sizes = columns, sizes
         buffer_bytes, source = sizes.buffer_bytes, str(place)

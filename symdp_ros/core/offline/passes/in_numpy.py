@@ -149,7 +149,7 @@ def lengths(state: int, word: PassWord, t: int, moves: Moves, there: Floats,
     return found, places, inside
 
 
-def choose(values: Floats, point: float) -> int:
+def interval_at(values: Floats, point: float) -> int:
     """
     Return which of intervals a point falls on, or −1 where 53 bits are not enough.
 
@@ -197,7 +197,7 @@ def walk(position: int, first: int, last: int, state: int, word: PassWord, bits:
         if word.rescale_every == 0:
             exponents = np.where(inside, E[t - first][places], NEVER)
             values *= POWERS[np.minimum(exponents.max() - exponents, FAR)]
-        chosen = choose(values, point)
+        chosen = interval_at(values, point)
         if chosen < 0:
             return t, state
         out[t] = state = take(chosen, state, moves, model)
