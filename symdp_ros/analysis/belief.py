@@ -189,8 +189,8 @@ def _by_models(chain: Chain, models: Models | Sequence[Models], length: int, wor
 
 def _along(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Callable[[int], Floats]:
     """Return likelihoods of signals for `_smooth`: they depend on all signals before."""
-    found = likelihoods(*_given(mechanism), _numbers(mechanism, routes))
-    return lambda t: next(found)
+    rows = likelihoods(*_given(mechanism), _numbers(mechanism, routes))
+    return lambda t: next(rows)
 
 
 def _given(mechanism: OnlineMechanism) -> tuple[AdaptiveTables, int | None, int]:

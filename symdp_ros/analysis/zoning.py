@@ -47,13 +47,13 @@ def propose_zones(chain: Chain, size: int = 12) -> Zones:
 def _neighbours(chain: Chain) -> list[list[int]]:
     """Return the neighbours of each state, ascending."""
     offsets, targets = chain.csr()
-    found: list[set[int]] = [set() for _ in range(len(chain))]
+    neighbours: list[set[int]] = [set() for _ in range(len(chain))]
     for s in range(len(chain)):
         for there in targets[offsets[s]:offsets[s + 1]].tolist():
             if there != s:
-                found[s].add(there)
-                found[there].add(s)
-    return [sorted(row) for row in found]
+                neighbours[s].add(there)
+                neighbours[there].add(s)
+    return [sorted(row) for row in neighbours]
 
 
 def _joined(neighbours: list[list[int]], size: int) -> list[int]:

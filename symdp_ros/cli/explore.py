@@ -81,13 +81,13 @@ def _values(options: argparse.Namespace, graph: TransitionGraph) -> list[tuple[f
 
 def _numbers(given: Sequence[str], option) -> tuple[float, ...]:
     """Return the values of an option that may be given several times."""
-    found = tuple(dict.fromkeys(option.parse(text) for text in given))
-    if len(found) > _MOST_VALUES:
-        raise ConfigurationError(f'--{option.name} is given {len(found)} times: at most '
+    numbers = tuple(dict.fromkeys(option.parse(text) for text in given))
+    if len(numbers) > _MOST_VALUES:
+        raise ConfigurationError(f'--{option.name} is given {len(numbers)} times: at most '
                                  f'{_MOST_VALUES} values can be compared', setting=option.name)
-    if option is PROTECT and 0 in found:
+    if option is PROTECT and 0 in numbers:
         raise ConfigurationError('--protect is 0: a visit lasts longer', setting='protect')
-    return found
+    return numbers
 
 
 def _files(point: GridPoint, cell: Cell, options: argparse.Namespace, tick: float) -> str:

@@ -82,7 +82,7 @@ class MechanismSettings:
         if (self.delay or self.reports > 1 or zones is not None or self.learn != 'none') and (
                 'policy' in values):
             values['policy'] = ('adaptive',)
-        found = {}
+        by_name = {}
         every = [name for name, uses in SELECTIONS.items()
                  if (self.reports == 1 or name == 'causal')
                  and (zones is None or name in IN_ZONES or 'policy' in uses)]
@@ -91,8 +91,8 @@ class MechanismSettings:
             for taken in product(*(values[name] for name in names)):
                 given = dict[str, Any](zip(names, taken, strict=True))
                 settings = replace(self, selection=selection, **given)
-                found[settings.name] = settings
-        return found
+                by_name[settings.name] = settings
+        return by_name
 
     @property
     def name(self) -> str:

@@ -77,8 +77,8 @@ class RankOne:
 
     def __matmul__(self, values: Floats) -> Floats:
         """Return the product with values of shape (states, …): the same from either side."""
-        found: Floats = self._other * (values.sum(axis=0) - values) + self._stay * values
-        return found
+        product: Floats = self._other * (values.sum(axis=0) - values) + self._stay * values
+        return product
 
 
 def public_models(offsets: Ints, targets: ShortInts) -> Floats:
@@ -136,8 +136,8 @@ class Models:
     @cached_property
     def mean(self) -> Floats:
         """Return Σ_m q(m)·P_m of each move: float64, shape (edges,)."""
-        found: Floats = self.prior @ self.weights.astype(np.float64)
-        return found
+        mean: Floats = self.prior @ self.weights.astype(np.float64)
+        return mean
 
     def log_measure(self, route: Sequence[int]) -> float:
         """
@@ -179,15 +179,15 @@ class Models:
         if len(self) == 1:
             return moved
         switch = self.switch.reshape(-1, *[1] * (moved.ndim - 1))
-        found: Floats = self.keep * moved + switch * moved.sum(axis=0)
-        return found
+        switched: Floats = self.keep * moved + switch * moved.sum(axis=0)
+        return switched
 
     def mixed(self, values: Floats) -> Floats:
         """Return, for each model before the switch, the mean of what follows it after it."""
         if len(self) == 1:
             return values
-        found: Floats = self.keep * values + np.tensordot(self.switch, values, 1)
-        return found
+        means: Floats = self.keep * values + np.tensordot(self.switch, values, 1)
+        return means
 
     def backward(self, values: Floats) -> Floats:
         """
@@ -271,9 +271,9 @@ def complete_models(states: int, stays: float | None, trust: float) -> Models:
 
     def weigh(chances: Floats, least: float) -> Weights:
         other, stay = np.maximum(chances, least).tolist()
-        found: Weights = (np.array([other, stay]) / ((states - 1) * other + stay)).astype(
+        weights: Weights = (np.array([other, stay]) / ((states - 1) * other + stay)).astype(
             np.float32)
-        return found
+        return weights
 
     public = np.stack([np.full(2, 1 / states), *map(row, STAYING)])
     return _make_models(np.empty(0, np.int64), np.empty(0, np.int32), weigh, public,
@@ -286,24 +286,24 @@ def _make_models(offsets: Ints, targets: ShortInts, weigh: Callable[[Floats, flo
         trust = 0.0
     elif trust > 1 - LEAST_WEIGHT:
         trust = 1.0
-    found: dict[bytes, tuple[str, Weights]] = {}
+    different: dict[bytes, tuple[str, Weights]] = {}
     shares: dict[bytes, float] = {}
     if trust < 1:
         names = (UNIFORM, *(f'stays {chance:g}' for chance in STAYING))
         for name, row in zip(names, public, strict=True):
             weights = weigh(row, LEAST_WEIGHT if name == UNIFORM else 0.0)
-            found.setdefault(weights.tobytes(), (name, weights))
-        uniform, *others = found
+            different.setdefault(weights.tobytes(), (name, weights))
+        uniform, *others = different
         half = (1 - trust) * (0.5 if others else 1.0)
         shares = {uniform: half} | dict.fromkeys(others, half / max(1, len(others)))
     if named is not None and trust > 0:
         weights = weigh(named, LEAST_WEIGHT)
         key = weights.tobytes()
         shares[key] = shares.get(key, 0.0) + trust
-        found = {key: (MAP, weights)} | {k: v for k, v in found.items() if k != key}
-    return Models(tuple(name for name, _ in found.values()),
-                  np.stack([weights for _, weights in found.values()]),
-                  np.array([shares[key] for key in found]), offsets, targets)
+        different = {key: (MAP, weights)} | {k: v for k, v in different.items() if k != key}
+    return Models(tuple(name for name, _ in different.values()),
+                  np.stack([weights for _, weights in different.values()]),
+                  np.array([shares[key] for key in different]), offsets, targets)
 
 
 def counting_model(offsets: Ints, targets: ShortInts) -> Models:

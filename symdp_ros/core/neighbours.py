@@ -20,17 +20,17 @@ class Room:
 
     def __call__(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
         """Return an array of this shape; it is empty, or what was left in it."""
-        found = self._arrays.get(name)
-        if found is None or found.shape != shape:
-            found = self._arrays[name] = np.empty(shape, dtype)
-        return found
+        array = self._arrays.get(name)
+        if array is None or array.shape != shape:
+            array = self._arrays[name] = np.empty(shape, dtype)
+        return array
 
     def zeros(self, name: str, shape: tuple[int, ...]) -> Floats:
         """Return an array that was 0 when it was first asked for in this shape."""
-        found: Floats | None = self._arrays.get(name)
-        if found is None or found.shape != shape:
-            found = self._arrays[name] = np.zeros(shape)
-        return found
+        array: Floats | None = self._arrays.get(name)
+        if array is None or array.shape != shape:
+            array = self._arrays[name] = np.zeros(shape)
+        return array
 
 
 class _Some(NamedTuple):
@@ -87,8 +87,8 @@ class Neighbours:
 
     @cached_property
     def _order(self) -> Ints:
-        found: Ints = np.argsort(np.concatenate([part.rows for part in self._parts]))
-        return found
+        order: Ints = np.argsort(np.concatenate([part.rows for part in self._parts]))
+        return order
 
     @classmethod
     def before(cls, offsets: Ints, targets: ShortInts | Ints,
@@ -124,15 +124,15 @@ class Neighbours:
             self._add_some(self._parts[0], values, out, room)
             return
         begin, models, columns = 0, len(values), values.shape[2]
-        found = room('neighbours', (models, self.states, columns))
+        by_part = room('neighbours', (models, self.states, columns))
         for part in self._parts:
             end = begin + len(part.rows)
             if len(part.table):
-                self._add_some(part, values, found[:, begin:end], room)
+                self._add_some(part, values, by_part[:, begin:end], room)
             else:
-                found[:, begin:end] = 0.0
+                by_part[:, begin:end] = 0.0
             begin = end
-        np.take(found, self._order, axis=1, out=out, mode='clip')
+        np.take(by_part, self._order, axis=1, out=out, mode='clip')
 
     def _add_some(self, part: _Some, values: Floats, out: Floats, room: Room) -> None:
         models, columns = len(values), values.shape[2]
@@ -156,15 +156,15 @@ class Neighbours:
 
     def sums(self, values: Floats) -> Floats:
         """Return what `add` finds of values of shape (states, columns): the same shape."""
-        found = np.empty(values.shape)
+        sums = np.empty(values.shape)
         if loops is not None:
-            loops.add(self.edges, np.ascontiguousarray(values, np.float64), found, 1,
+            loops.add(self.edges, np.ascontiguousarray(values, np.float64), sums, 1,
                       *values.shape[:1], *values.shape)
-            return found
+            return sums
         padded = np.zeros((1, self.states + 1, values.shape[1]))
         padded[0, :-1] = values
-        self.add(padded, found[None], Room())
-        return found
+        self.add(padded, sums[None], Room())
+        return sums
 
     def largest(self, values: Floats) -> Floats:
         """
@@ -173,23 +173,23 @@ class Neighbours:
         :param values: shape (states, columns).
         :return: the same shape.
         """
-        found = np.empty(values.shape)
+        maxima = np.empty(values.shape)
         if loops is not None:
-            loops.largest(self.edges, np.ascontiguousarray(values, np.float64), found, None, 0.0,
+            loops.largest(self.edges, np.ascontiguousarray(values, np.float64), maxima, None, 0.0,
                           *values.shape)
-            return found
+            return maxima
         for part in self._parts:
             if part.table.size * values.shape[1] <= _AT_ONCE:
                 some: Floats = np.maximum.reduce(values.take(part.closed, axis=0), axis=0)
                 if len(self._parts) == 1:
                     return some
-                found[part.rows] = some
+                maxima[part.rows] = some
                 continue
             best = values[part.closed[0]]
             for there in part.closed[1:]:
                 np.maximum(best, values[there], out=best)
-            found[part.rows] = best
-        return found
+            maxima[part.rows] = best
+        return maxima
 
     def first_of_largest(self, values: Floats, margin: float) -> tuple[Floats, Ints]:
         """
@@ -198,17 +198,17 @@ class Neighbours:
         :return: the values of these neighbours, and their places among those of the state: shapes
             (states, columns).
         """
-        found, places = np.empty(values.shape), np.empty(values.shape, np.int64)
+        maxima, places = np.empty(values.shape), np.empty(values.shape, np.int64)
         if loops is not None:
-            loops.largest(self.edges, np.ascontiguousarray(values, np.float64), found, places,
+            loops.largest(self.edges, np.ascontiguousarray(values, np.float64), maxima, places,
                           margin, *values.shape)
-            return found, places
+            return maxima, places
         for part in self._parts:
             every = values[part.closed]
             place = (every >= every.max(axis=0) - margin).argmax(axis=0)
             places[part.rows] = place
-            found[part.rows] = np.take_along_axis(every, place[None], 0)[0]
-        return found, places
+            maxima[part.rows] = np.take_along_axis(every, place[None], 0)[0]
+        return maxima, places
 
 
 def edges_of(offsets: Ints, targets: ShortInts | Ints, weights: Any, models: int) -> Any:

@@ -154,8 +154,9 @@ class WordBits:
 
 def _inside(lengths: Ints) -> Ints:
     """Return 0, 1, … of each length, one after the other."""
-    found: Ints = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return found
+    begins = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    positions: Ints = np.arange(len(begins)) - begins
+    return positions
 
 
 def _empty_blocks(blocks: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:

@@ -89,10 +89,10 @@ class Zones(Mapping[str, tuple[str, ...]]):
             if len(zone_of) == count:
                 raise _error(f'have {quoted(zone)} without a state: leave it out')
         self._zone_of = {place: zone_of[place] for place in sorted(zone_of)}
-        found: dict[str, list[str]] = {zone: [] for zone in sorted(states)}
+        of_zone: dict[str, list[str]] = {zone: [] for zone in sorted(states)}
         for place, zone in self._zone_of.items():
-            found[zone].append(place)
-        self._states = {zone: tuple(places) for zone, places in found.items()}
+            of_zone[zone].append(place)
+        self._states = {zone: tuple(places) for zone, places in of_zone.items()}
         self._digest = sha256(json.dumps(self._states).encode()).hexdigest()
 
     def __getitem__(self, zone: str) -> tuple[str, ...]:

@@ -133,5 +133,5 @@ def domain_bridges(fleet: Fleet, to_domain: int | None = None) -> dict[str, str]
             '# Made by `symdp isolate`. A privatizer with output_domain publishes there itself: '
             'set it to -1\n# for those whose topics this bridge is to carry there.\n'
             f'name: symdp_ros_to_{to}\ntopics:\n' + ''.join(
-                f'  {topic}: {json.dumps(settings)}\n' for topic, settings in found.items())
-            for to, found in topics.items()}
+                f'  {topic}: {json.dumps(settings)}\n' for topic, settings in of_domain.items())
+            for to, of_domain in topics.items()}

@@ -413,13 +413,13 @@ def _zones_of(described: Mapping[str, Any]) -> str | None:
     return zones if isinstance(zones, str) else None
 
 
-def _count_of(found: object) -> int | None:
+def _count_of(number: object) -> int | None:
     """Return a number ≥ 1 of a description; None where it is missing or damaged."""
-    return found if type(found) is int and found > 0 else None
+    return number if type(number) is int and number > 0 else None
 
 
-def _is_span(found: object) -> bool:
-    return isinstance(found, list) and len(found) == 2 and all(type(n) is int for n in found)
+def _is_span(span: object) -> bool:
+    return isinstance(span, list) and len(span) == 2 and all(type(n) is int for n in span)
 
 
 @lru_cache(maxsize=1000)

@@ -103,9 +103,9 @@ class Ledger:
         subjects = list(subjects)
         with self._database.errors():
             self._entries.read(subjects)
-            found = {subject: self._entries.charge_of(subject, log_id, settings)
-                     for subject in subjects}
-        return {subject: entry for subject, entry in found.items() if entry is not None}
+            charges = {subject: self._entries.charge_of(subject, log_id, settings)
+                       for subject in subjects}
+        return {subject: entry for subject, entry in charges.items() if entry is not None}
 
     def account(self, subject: str) -> Account:
         """Return what a subject has spent, its budget and its unit; not to be changed."""

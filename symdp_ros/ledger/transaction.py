@@ -96,9 +96,9 @@ class ChargeTransaction:
         if not self._is_read:
             entries.catch_up()
         if new.log_id is not None:
-            found = entries.charge_of(subject, new.log_id, new.settings)
-            if found is not None:
-                return found, False
+            earlier = entries.charge_of(subject, new.log_id, new.settings)
+            if earlier is not None:
+                return earlier, False
         if not self._is_read:
             entries.check_sound()
             self._is_read = True  # nobody else can write before the end of the transaction

@@ -206,11 +206,11 @@ class KeptTopics:
             raise LogError('this log is no recording, and holds no topics to keep: release it '
                            'without keep (--keep)')
         self._db.execute('BEGIN')
-        for found in rosbag.scan(path, self._keep.topics):
-            if isinstance(found, Topic):
-                self._add_topic(found)
-            elif found.topic not in self._left_out:
-                self._add_message(found)
+        for item in rosbag.scan(path, self._keep.topics):
+            if isinstance(item, Topic):
+                self._add_topic(item)
+            elif item.topic not in self._left_out:
+                self._add_message(item)
         for name in self._keep.topics:
             if name not in self._found:
                 self._leave_out(name, f'is not in it{rosbag.other_topics(name, self._found)}')
@@ -428,6 +428,6 @@ def _layout(topic: Topic) -> cdr.Layout:
     """Return the fields of a topic's type; raise any error where they are not known."""
     from symdp_ros.logs.recordings.serialized import layout
 
-    found = layout(topic.type, topic.form, topic.definition)
-    cdr.check(topic.type, found)
-    return found
+    fields = layout(topic.type, topic.form, topic.definition)
+    cdr.check(topic.type, fields)
+    return fields

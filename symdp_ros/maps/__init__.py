@@ -68,10 +68,10 @@ def read_chain(path: FilePath, initial_state: str | None = None, *, self_loops: 
     :raises ChainError: with the file and the place in it.
     :raises ConfigurationError: the reports do not fit the steps of the chain.
     """
-    found = read_graph(path, initial_state=initial_state, self_loops=self_loops, graph=graph,
-                       level=level, prune=prune)
-    require_moves(found)
-    return found.chain() if reports is None else reports.chain(found)
+    read = read_graph(path, initial_state=initial_state, self_loops=self_loops, graph=graph,
+                      level=level, prune=prune)
+    require_moves(read)
+    return read.chain() if reports is None else reports.chain(read)
 
 
 def _read(path: FilePath, choices: Mapping[str, int | str | None]) -> TransitionGraph:

@@ -58,10 +58,10 @@ class _Choices:
         key = (MapSettings.of(values), *digests_of_files(values).values(),
                SamplingSettings.of(values), MechanismSettings.of(values), values['epsilon'],
                values['adjacency'], 'belief' in values['outputs'])
-        found = self._found.get(key)
-        if found is None:
-            self._found[key] = found = live_choice_of(values, self._chains)
-        return found
+        choice = self._found.get(key)
+        if choice is None:
+            self._found[key] = choice = live_choice_of(values, self._chains)
+        return choice
 
 
 class HostedPrivatizer(Privatizer):

@@ -49,7 +49,7 @@ class LogDraft(Draft):
     :param moves: of the chain, to inspect the log.
     :param allow_unknown, on_topics, program, for_operator: as of `Releaser`.
     :ivar sensitive: the words of the log, once it was read.
-    :ivar found: what was found in it, once it was inspected.
+    :ivar inspection: what it holds, once it was inspected.
     """
 
     settings: ReleaseSettings
@@ -60,7 +60,7 @@ class LogDraft(Draft):
     on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None
     program: str = 'symdp_ros'
     for_operator: bool = False
-    found: Inspection | None = None
+    inspection: Inspection | None = None
 
     changed = ('its content has changed since it was released: give the new log another name; its '
                'release is then another one')
@@ -108,13 +108,13 @@ class LogDraft(Draft):
                          for symbol in word], np.int64)
         begins = np.zeros(len(flat), bool)
         begins[np.cumsum([0, *map(len, self.sensitive[:-1])])] = True
-        self.found = Inspection(
+        self.inspection = Inspection(
             symbols, unknown, silent, dict(names.most_common(MOST_NAMES)),
             self.moves.missing(flat, begins),
             of_states(self.moves.standing(flat, begins), settings.chain),
             '' if settings.locator is None else '; '.join(filter(None, (
                 floors_text(settings.locator), far_text(settings.locator)))))
-        return self.found
+        return self.inspection
 
     def problem(self) -> str | None:
         """Return why ε would be wasted on it; None: it would not be, or must not be told."""

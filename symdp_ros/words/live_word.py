@@ -136,9 +136,9 @@ class LiveWord:
     def _find(self, former):
         """Find the word to go on with, in this process or in the file."""
         file = self._state_file
-        found, stored = ('no word', None) if file is None else (file.found, file.stored)
+        in_file, stored = ('no word', None) if file is None else (file.found, file.stored)
         #: Whether no other process has drawn of a word of this place.
-        self._is_first = file is not None and (found == 'no word' or file.writer == _PROCESS)
+        self._is_first = file is not None and (in_file == 'no word' or file.writer == _PROCESS)
         mine = former is not None and former.settings == self.settings
         if stored is not None and not (
                 mine and file.writer == _PROCESS and stored.name == former.name):
@@ -153,8 +153,8 @@ class LiveWord:
                 self._logger.info('the word of the last run is carried on, from '
                                   f'{printable(self._path)}')
                 return
-            found = 'a damaged word'
-        if mine and found != 'a word of other settings':
+            in_file = 'a damaged word'
+        if mine and in_file != 'a word of other settings':
             self.mechanism.restore(former.state)
             self.name, self._perhaps_charged = former.name, True
             self._start, self.last, self.drawn_at = former._start, former.last, former.drawn_at
@@ -163,7 +163,7 @@ class LiveWord:
         else:
             if file is not None and file.reserved is not None:
                 self.name, self._perhaps_charged = file.reserved, True
-            self._found_instead = None if found == 'no word' else found
+            self._found_instead = None if in_file == 'no word' else in_file
 
     def _restores(self, state):
         """Have the mechanism go on from a state; return whether it can."""

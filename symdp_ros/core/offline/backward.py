@@ -226,7 +226,7 @@ class WordSampler:
         rows = [(W[t].copy(), E[t:t + 1].copy()) for first, last, W, E in _Rows(self, word)
                 for t in range(last - first)]
         drawn = dict[tuple[int, ...], list[int]]()  # what an output begins with → what comes next
-        found = []
+        chances = []
         for output in outputs:
             chance, state, model = Fraction(1), self._chain.initial, self.moves.prior.copy()
             for t, after in enumerate(output):
@@ -237,8 +237,8 @@ class WordSampler:
                 if not chance:
                     break
                 state = self._take(chosen, state, model)
-            found.append(chance)
-        return found
+            chances.append(chance)
+        return chances
 
     def block(self, length: int, width: int) -> int:
         """Return how many positions have rows at once: all, or √n of them."""
@@ -324,10 +324,10 @@ class WordSampler:
         else:
             W, E = self.rows(longest, width, plans[1])
             i, position, state = 0, 0, chain.initial
-            while (found := compiled.draw_words(
+            while (undecided := compiled.draw_words(
                     i, position, state, word, lengths, ratios, raw, self.moves,
                     chain.most_successors, W, E, model, drawn))[0] < len(lengths):
-                i, position, state = found
+                i, position, state = undecided
                 state, position = go_on(i, position, W[position], state, model), position + 1
         out[places] = chain.positions[drawn]
 
@@ -394,8 +394,8 @@ class _Rows:
             self._W[last - first] = row
             self._E[min(last - first, len(self._E) - 1)] = exponents
         if sampler.compiled is not None:
-            found: int = sampler.compiled.sweep(first, last, self._word, sampler.moves, self._W,
+            begun: int = sampler.compiled.sweep(first, last, self._word, sampler.moves, self._W,
                                                 self._E)
-            return found
+            return begun
         return in_numpy.sweep(first, last, self._word, sampler.moves, sampler._tables, self._W,
                               self._E)

@@ -73,9 +73,9 @@ def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models
                 mass[:, :, 0], mass[:, :, 1:] = 0, moved[:, :, :-1]
                 if symbol < len(chain):
                     mass[:, symbol] = moved[:, symbol]
-            found: Floats = mass.sum(axis=(0, 1))
-            found /= found.sum()
-            return found
+            chances: Floats = mass.sum(axis=(0, 1))
+            chances /= chances.sum()
+            return chances
         except _TooWide:
             continue
     raise AssertionError

@@ -171,15 +171,15 @@ class ReachableChain:
             past, stable = kept, stable + 1
             if stable > _MOST_MOVES:
                 return None
-        found = []
+        bounds = []
         for i in np.flatnonzero(kept)[[int(q * (kept.sum() - 1)) for q in _HUBS]]:
             hub = np.arange(len(self) + 1) == i
             to = _moves_until(hub, preimage, everyone)
             onward = None if to is None else _moves_until(hub, image, kept)
             if to is None or onward is None:
                 return None
-            found.append(max(stable, to + onward))
-        return min(found)
+            bounds.append(max(stable, to + onward))
+        return min(bounds)
 
 
 def _moves_until(some: Booleans, step: Callable[[Booleans], Booleans],
@@ -205,6 +205,6 @@ def _breadth_first(offsets: Ints, targets: ShortInts, initial: int) -> tuple[Int
     while len(level):
         seen[level] = True
         levels.append(level)
-        found = targets[edges_of(offsets, level)]
-        level = np.unique(found[~seen[found]]).astype(np.int64)
+        followers = targets[edges_of(offsets, level)]
+        level = np.unique(followers[~seen[followers]]).astype(np.int64)
     return np.concatenate(levels), np.cumsum([len(level) for level in levels])

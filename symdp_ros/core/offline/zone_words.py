@@ -57,6 +57,6 @@ class ZoneWords:
             ahead = ahead[inside]
         if len(self._kept) >= _MOST_KEPT:
             self._kept, self._start = {}, _Reached(self._start.states)
-        found = self._kept.setdefault(ahead.tobytes(), _Reached(ahead))
-        reached.following[zone] = step = found, bool(inside.any())
+        states_ahead = self._kept.setdefault(ahead.tobytes(), _Reached(ahead))
+        reached.following[zone] = step = states_ahead, bool(inside.any())
         return step

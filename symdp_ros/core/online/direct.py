@@ -163,9 +163,9 @@ def _stepper(
 
     def step(symbol: str | None) -> str | None:
         nonlocal row
-        while (found := follow(row, index, unknown, symbol)) is None:
+        while (next_row := follow(row, index, unknown, symbol)) is None:
             make_ready(symbol)
-        row = found
+        row = next_row
         label: str = row[0]
         return label
 

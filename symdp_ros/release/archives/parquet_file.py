@@ -196,8 +196,8 @@ class Archive:
         :param timed: read the stamps, too, for `Survey.spans`.
         :raises LogError: as `chunks`.
         """
-        [(*found, spans)] = self._answers('survey', list(wanted), timed)
-        return replace(Survey(*found), spans=np.frombuffer(spans, np.int64).reshape(-1, 3)
+        [(*fields, spans)] = self._answers('survey', list(wanted), timed)
+        return replace(Survey(*fields), spans=np.frombuffer(spans, np.int64).reshape(-1, 3)
                        if timed else None)
 
     def inspect(self, position_of: Mapping[str, int], no_region: Iterable[str],
@@ -214,9 +214,9 @@ class Archive:
             often each state is repeated though it cannot follow itself.
         :raises LogError: a damaged file.
         """
-        found: tuple[int, int, dict[str, int], int, list[int]]
-        [found] = self._answers('inspect', dict(position_of), list(no_region), moves)
-        return found
+        counts: tuple[int, int, dict[str, int], int, list[int]]
+        [counts] = self._answers('inspect', dict(position_of), list(no_region), moves)
+        return counts
 
     def _answers(self, kind: str, *arguments: object) -> Iterator[tuple[Any, ...]]:
         """Yield the answers to a request."""

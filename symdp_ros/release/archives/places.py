@@ -100,8 +100,8 @@ class Remote:
         from pyarrow.fs import FileSelector
 
         with self._opened() as (store, path):
-            found = store.get_file_info(FileSelector(path, recursive=True))
-        for info in found:
+            files = store.get_file_info(FileSelector(path, recursive=True))
+        for info in files:
             if info.type.name == 'File':
                 yield info.path.removeprefix(path.rstrip('/') + '/')
 
@@ -207,11 +207,11 @@ class Upload:
 
     def _described(self) -> str:
         """Return the manifest of a directory, or the SHA-256 of a file."""
-        found = {}
+        digests = {}
         for path in files_in(self._release):
             with open(path, 'rb') as file:
-                found[path.relative_to(self._release).as_posix()] = _sha256(file)
-        return json.dumps(found, indent=1) if self._release.is_dir() else found['.']
+                digests[path.relative_to(self._release).as_posix()] = _sha256(file)
+        return json.dumps(digests, indent=1) if self._release.is_dir() else digests['.']
 
 
 def _sha256(file: Any) -> str:

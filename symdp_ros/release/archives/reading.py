@@ -206,10 +206,10 @@ class _File:
                 whose = [0] * len(begins)
             if timed:
                 times, edges = _stamps(batch.column(self._columns.stamp)), np.union1d(0, begins)
-                for found, part in zip(spans, (
+                for parts, part in zip(spans, (
                         np.minimum.reduceat(times, edges), np.maximum.reduceat(times, edges),
                         np.isin(edges, begins), whose), strict=True):
-                    found.append(part)
+                    parts.append(part)
             routes += len(starts)
             if len(starts):
                 longest = max(longest, int(np.diff(starts, prepend=last).max()))
@@ -244,8 +244,8 @@ class _File:
             size += len(rows)
 
         def joined() -> tuple[Any, ...]:
-            keys, begins, found, kept = zip(*pieces, strict=True)
-            symbols = np.concatenate(found)
+            keys, begins, states_of_pieces, kept = zip(*pieces, strict=True)
+            symbols = np.concatenate(states_of_pieces)
             return (_stream(keys), np.append(np.concatenate(begins), size), order.start,
                     symbols.dtype.str, symbols, _stream(kept) if self._columns.keep else None)
 
@@ -289,10 +289,10 @@ class _File:
             # Within a route, each position is one more than the one before it.
             positions = batch.column(self._columns.position).fill_null(0).to_numpy().astype(
                 np.int64)
-            begins, found = np.diff(positions, prepend=position) != 1, states.of(column)
-            missing += moves.missing(found, begins, symbol)
-            standing += moves.standing(found, begins, symbol)
-            symbol, position = int(found[-1]), int(positions[-1])
+            begins, numbers = np.diff(positions, prepend=position) != 1, states.of(column)
+            missing += moves.missing(numbers, begins, symbol)
+            standing += moves.standing(numbers, begins, symbol)
+            symbol, position = int(numbers[-1]), int(positions[-1])
         yield (unknown, silent, dict(names.most_common(MOST_NAMES)), missing,
                standing.tolist())
 
@@ -346,9 +346,9 @@ class StatePositions:
         known = self._pyarrow.compute.index_in(names, self._values)
         codes = np.append(self._states[known.fill_null(-1).to_numpy(zero_copy_only=False)], -1)
         indices = symbols.indices.fill_null(-1) if symbols.null_count else symbols.indices
-        found: npt.NDArray[Any] = np.take(codes.astype(self._states.dtype),
-                                          indices.to_numpy(zero_copy_only=False), mode='wrap')
-        return found
+        positions: npt.NDArray[Any] = np.take(codes.astype(self._states.dtype),
+                                              indices.to_numpy(zero_copy_only=False), mode='wrap')
+        return positions
 
     def others(self, symbols: Any) -> Iterator[tuple[str | None, int]]:
         """Yield the values that are not listed, and how often each; None: null in a dictionary."""

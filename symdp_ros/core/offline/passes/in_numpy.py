@@ -116,8 +116,8 @@ def _from_all(after: Floats, moves: Moves) -> Floats:
     others = np.zeros_like(after)
     np.add.accumulate(after[:-1], axis=0, out=others[1:])
     others[:-1] += np.add.accumulate(after[:0:-1], axis=0)[::-1]
-    found: Floats = other * others + stay * after
-    return found
+    values: Floats = other * others + stay * after
+    return values
 
 
 def _mix(values: Floats, moves: Moves, here: Floats) -> None:
@@ -144,9 +144,9 @@ def lengths(state: int, word: PassWord, t: int, moves: Moves, there: Floats,
     inside = (places >= 0) & (places < word.ends[t] - word.begins[t])
     places[~inside] = 0
     terms = model * weights * there.reshape(-1, moves.lanes)[places]
-    found: Floats = np.add.accumulate(terms, axis=1)[:, -1]
-    found[~inside] = 0.0
-    return found, places, inside
+    values: Floats = np.add.accumulate(terms, axis=1)[:, -1]
+    values[~inside] = 0.0
+    return values, places, inside
 
 
 def interval_at(values: Floats, point: float) -> int:
