@@ -70,16 +70,16 @@ def _joined(neighbours: list[list[int]], size: int) -> list[int]:
         if not fitting:
             continue
         other = max(fitting, key=lambda z: (links[zone][z] / len(members[z]), -members[z][0]))
-        kept, gone = sorted((zone, other))
-        members[kept] += members[gone]
+        first, gone = sorted((zone, other))
+        members[first] += members[gone]
         members[gone] = []
         for there, number in links[gone].items():
             del links[there][gone]
-            if there != kept:
-                links[kept][there] = links[kept].get(there, 0) + number
-                links[there][kept] = links[kept][there]
+            if there != first:
+                links[first][there] = links[first].get(there, 0) + number
+                links[there][first] = links[first][there]
         links[gone] = {}
-        heappush(queue, (len(members[kept]), kept))
+        heappush(queue, (len(members[first]), first))
     zones = [0] * len(neighbours)
     for zone, states in enumerate(members):
         for s in states:

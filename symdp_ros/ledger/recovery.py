@@ -89,8 +89,8 @@ def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
                     'ledger holds): --spent-at-least SUBJECT EPSILON')
             report = [f'found: {problem}' for problem in problems]
             with _new_ledger(place / 'new', salvaged, mark) as ledger:
-                kept = _archive_damaged(place, path)
-                report += [f'charges kept: {len(ledger.charges())}; the old file is {kept}']
+                old_file = _archive_damaged(place, path)
+                report += [f'charges kept: {len(ledger.charges())}; the old file is {old_file}']
                 report += _restore_spent(ledger, mark, least)
                 ledger.note(Entry(0, 'recovery', '', description=json.dumps({'said': report})))
             new_mark = Mark.read(place / 'new.mark')
@@ -156,16 +156,16 @@ def _archive_damaged(place: Path, path: Path) -> str:
     if (place / 'old').stat().st_size == 0:
         return 'empty'
     now = datetime.now(timezone.utc).strftime('%Y%m%dT%H%M%SZ')
-    kept = path.with_name(f'{path.name}.damaged-{now}')
-    while kept.exists():
-        kept = kept.with_name(f'{kept.name}+')
+    copy = path.with_name(f'{path.name}.damaged-{now}')
+    while copy.exists():
+        copy = copy.with_name(f'{copy.name}+')
     for suffix in ('-wal', ''):
         with suppress(FileNotFoundError):
-            shutil.copyfile(place / f'old{suffix}', f'{kept}{suffix}')
-            os.chmod(f'{kept}{suffix}', 0o600)
-            flush(f'{kept}{suffix}')
+            shutil.copyfile(place / f'old{suffix}', f'{copy}{suffix}')
+            os.chmod(f'{copy}{suffix}', 0o600)
+            flush(f'{copy}{suffix}')
     flush(path.parent)
-    return f'kept as {printable(kept.name)}'
+    return f'kept as {printable(copy.name)}'
 
 
 def _read(place: Path, shown: str) -> _Salvaged:

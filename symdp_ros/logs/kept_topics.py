@@ -184,10 +184,10 @@ class KeptTopics:
         :param record: what the recording says of itself.
         """
         region, encoded, reason = self._private(field, values)
-        kept = [self._found[name] for name in self._kept()]
+        topics = [self._found[name] for name in self._kept()]
         symbols = (RecordedMessage(region.name, i * period, encoded[symbol])
                    for i, symbol in enumerate(word))
-        with_rosbags.write_topics(directory, storage, [region, *map(_written, kept)],
+        with_rosbags.write_topics(directory, storage, [region, *map(_written, topics)],
                                   merge(symbols, self._messages(), key=attrgetter('stamp')),
                                   record)
         return self._outcomes(region, reason)
@@ -296,14 +296,14 @@ class KeptTopics:
 
     def _extent(self) -> tuple[int, int]:
         """Return the first and the last stamp of what is kept."""
-        kept = self._kept()
-        self._db.execute(f'DELETE FROM kept WHERE topic NOT IN ({", ".join("?" * len(kept))})',
-                         kept)
+        names = self._kept()
+        self._db.execute(f'DELETE FROM kept WHERE topic NOT IN ({", ".join("?" * len(names))})',
+                         names)
         first, last = self._db.execute('SELECT min(stamp), max(stamp) FROM kept').fetchone()
         if first is None:
             return 0, 0
         if last - first > stamps.LARGEST:
-            for name in kept:
+            for name in names:
                 self._leave_out(name, 'holds stamps that are too far apart: it is damaged')
             self._db.execute('DELETE FROM kept')
             return 0, 0

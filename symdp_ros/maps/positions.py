@@ -184,14 +184,15 @@ class Locator:
 
     def distances(self) -> npt.NDArray[np.float64]:
         """Return how far each of `kept` is from the nearest region, in metres; inf: no region."""
-        kept = self.kept or []
-        distances = np.full(len(kept), inf)
+        places = self.kept or []
+        distances = np.full(len(places), inf)
         on: dict[str | None, list[int]] = {}
-        for number, (_, _, level) in enumerate(kept):
+        for number, (_, _, level) in enumerate(places):
             on.setdefault(level, []).append(number)
         for level, rows in on.items():
             if regions := self._on.get(level, self._everywhere):
-                distances[rows] = self._shapes.distances(regions, [kept[row][:2] for row in rows])
+                points = [places[row][:2] for row in rows]
+                distances[rows] = self._shapes.distances(regions, points)
         return distances
 
     def alike(self, by_level: bool) -> dict[str, str]:

@@ -162,8 +162,8 @@ class LogDraft(Draft):
                       durable=False)
             return
         with KeptTopics(self.log.path, writing.keep, read.topic,
-                        strict=self.on_topics is not None) as kept:
-            topics = write_with_topics(path, word, kept, format=writing.format, period=period,
+                        strict=self.on_topics is not None) as recording:
+            topics = write_with_topics(path, word, recording, format=writing.format, period=period,
                                        field=read.field,
                                        values=read.values(settings.chain.states), record=record,
                                        durable=False)

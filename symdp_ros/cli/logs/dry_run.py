@@ -182,10 +182,10 @@ def _of_subjects(draft: LogDraft | ArchiveDraft, ledger: Ledger | None,
 def _keep_topics(draft: LogDraft, topics: list[OfTopics]) -> None:
     """Note what becomes of the topics of a log; raise LogError if one cannot be kept."""
     settings, read = draft.settings, draft.settings.input
-    with KeptTopics(draft.log.path, settings.writing.keep, read.topic, strict=False) as kept:
-        if outcomes := kept.outcomes(read.field, read.values(settings.chain.states)):
+    with KeptTopics(draft.log.path, settings.writing.keep, read.topic, strict=False) as recording:
+        if outcomes := recording.outcomes(read.field, read.values(settings.chain.states)):
             topics.append((draft.log.id, outcomes))
-        kept.check()
+        recording.check()
 
 
 def _left(account: Account) -> str:

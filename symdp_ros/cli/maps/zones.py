@@ -46,7 +46,7 @@ def print_zones(chain: Chain, privacy: Privacy, guesses: Sequence[Mapping[str, '
     """
     Print for each zone what it holds, its doors and an adversary's success: worst first.
 
-    :param found: of each robot, by zone.
+    :param guesses: of each robot, by zone.
     """
     from rich.console import Console
     from rich.table import Table

@@ -144,7 +144,7 @@ class ReachableChain:
     @cached_property
     def mixing_moves(self) -> int | None:
         """
-        Return some r for which C^r(s) is the same for all states s; None: none found.
+        Return some r for which C^r(s) is the same for all states s; None: no such r.
 
         C^r(s) is what can be reached from s in exactly r moves. All of it is within T, what can be
         reached in i moves from anywhere, for i ≤ r. If from any state a moves lead to one hub ∈ T,
@@ -167,15 +167,15 @@ class ReachableChain:
             return result
 
         past, stable = everyone, 1
-        while not ((kept := image(past)) == past).all():
-            past, stable = kept, stable + 1
+        while not ((fixed := image(past)) == past).all():
+            past, stable = fixed, stable + 1
             if stable > _MOST_MOVES:
                 return None
         bounds = []
-        for i in np.flatnonzero(kept)[[int(q * (kept.sum() - 1)) for q in _HUBS]]:
+        for i in np.flatnonzero(fixed)[[int(q * (fixed.sum() - 1)) for q in _HUBS]]:
             hub = np.arange(len(self) + 1) == i
             to = _moves_until(hub, preimage, everyone)
-            onward = None if to is None else _moves_until(hub, image, kept)
+            onward = None if to is None else _moves_until(hub, image, fixed)
             if to is None or onward is None:
                 return None
             bounds.append(max(stable, to + onward))

@@ -112,7 +112,7 @@ class ArchiveDraft(Draft):
         unknown, silent, names, missing, standing = self._data.inspect(
             self.settings.states_by_value(), sorted(self.settings.input.no_region), self.moves)
         self.inspection = Inspection(self._data.rows, unknown, silent, names, missing,
-                                of_states(standing, self.settings.chain))
+                                     of_states(standing, self.settings.chain))
         return self.inspection
 
     def problem(self) -> str | None:

@@ -75,12 +75,12 @@ class Chunk:
 
     def without(self, column: str, values: frozenset[str]) -> 'Chunk':
         """Return the routes of which a key has none of these values."""
-        kept = np.array([str(key) not in values for key in self.keys.column(column).to_pylist()])
+        wanted = np.array([str(key) not in values for key in self.keys.column(column).to_pylist()])
         lengths, mask = np.diff(self.offsets), parquet()[0].array
-        rows = np.repeat(kept, lengths)
-        return replace(self, keys=self.keys.filter(mask(kept)),
-                       offsets=np.append(0, np.cumsum(lengths[kept])), begins=self.begins[kept],
-                       states=self.states[rows],
+        rows = np.repeat(wanted, lengths)
+        return replace(self, keys=self.keys.filter(mask(wanted)),
+                       offsets=np.append(0, np.cumsum(lengths[wanted])),
+                       begins=self.begins[wanted], states=self.states[rows],
                        kept=None if self.kept is None else self.kept.filter(mask(rows)))
 
     def with_symbols(self, schema: Any, names: Any, symbols: ShortInts) -> Any:
@@ -181,11 +181,11 @@ class Archive:
         def opened(stream: bytes) -> Any:
             return parquet()[0].ipc.open_stream(stream).read_next_batch()
 
-        for keys, offsets_, start_, kind, states, kept in self._answers(
+        for keys, offsets_, start_, kind, states, copied in self._answers(
                 'chunks', dict(position_of), first, self.rows if end is None else end, start):
             offsets = np.frombuffer(offsets_, np.int64).copy()  # loops take no read-only array
             yield Chunk(opened(keys), offsets, offsets[:-1] + first, start_,
-                        np.frombuffer(states, kind), None if kept is None else opened(kept))
+                        np.frombuffer(states, kind), None if copied is None else opened(copied))
             first += int(offsets[-1])
 
     def survey(self, wanted: Iterable[int] = (), timed: bool = False) -> Survey:

@@ -244,10 +244,10 @@ class _File:
             size += len(rows)
 
         def joined() -> tuple[Any, ...]:
-            keys, begins, states_of_pieces, kept = zip(*pieces, strict=True)
+            keys, begins, states_of_pieces, copied = zip(*pieces, strict=True)
             symbols = np.concatenate(states_of_pieces)
             return (_stream(keys), np.append(np.concatenate(begins), size), order.start,
-                    symbols.dtype.str, symbols, _stream(kept) if self._columns.keep else None)
+                    symbols.dtype.str, symbols, _stream(copied) if self._columns.keep else None)
 
         for batch in self._batches(names, first, end):
             begins = order.starts(batch)

@@ -153,9 +153,9 @@ def _start(context: LaunchContext, file: str, description: LaunchDescription,
 
 def _restore(context: LaunchContext, passed: Passed) -> None:
     """Set the launch configurations back to what they were before the include."""
-    kept = {name: value for name, value in passed.arguments.items() if name in _OF_LAUNCH}
+    own = {name: value for name, value in passed.arguments.items() if name in _OF_LAUNCH}
     context.launch_configurations.clear()
-    context.launch_configurations.update(passed.before | kept)
+    context.launch_configurations.update(passed.before | own)
 
 
 def _check_names(file: str, passed: Passed, known: Collection[str]) -> None:
