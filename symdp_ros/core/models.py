@@ -52,7 +52,7 @@ _NUMBERS = 'no', 'one', 'two', 'three', 'four', 'five', 'six'
 
 def check_base(base: str, trust: float) -> None:
     """
-    Refuse a base measure that there is not.
+    Refuse a base measure that does not exist.
 
     :raises ConfigurationError: `base` is none of `BASES`; `trust` is no number in [0, 1].
     """
@@ -67,7 +67,7 @@ def check_base(base: str, trust: float) -> None:
 
 class RankOne:
     """
-    The moves of one model where all can follow all: as a matrix, that of their chances.
+    The matrix of chances of one model where all can follow all, as two numbers.
 
     :param other, stay: the chances of each other state, and of staying.
     """
@@ -105,7 +105,7 @@ def public_models(offsets: Ints, targets: ShortInts) -> Floats:
 @dataclass(frozen=True)
 class Models:
     """
-    Public models and their switch (see the module); those that coincide are one.
+    Public models and their switch (see the module); equal models count once.
 
     :param names: of the models, for people to read.
     :param weights: float32, shape (models, edges): P_m of each move, in the order of `Chain.csr`;
@@ -125,7 +125,7 @@ class Models:
 
     @property
     def keep(self) -> float:
-        """Return 1 − ρ, with which a model goes on being the one; 1 where there is one model."""
+        """Return 1 − ρ, the chance that no model is drawn anew; 1 with one model."""
         return 1.0 - SWITCH if len(self) > 1 else 1.0
 
     @property
@@ -175,7 +175,7 @@ class Models:
         return self.switched(self._moved(joint, 0))
 
     def switched(self, moved: Floats) -> Floats:
-        """Return what a belief over (model, …) becomes by the switch alone."""
+        """Return a belief over (model, …) after the switch, before the move."""
         if len(self) == 1:
             return moved
         switch = self.switch.reshape(-1, *[1] * (moved.ndim - 1))
@@ -183,7 +183,7 @@ class Models:
         return switched
 
     def mixed(self, values: Floats) -> Floats:
-        """Return, for each model before the switch, the mean of what follows it after it."""
+        """Return, for each model before the switch, the mean of `values` after it."""
         if len(self) == 1:
             return values
         means: Floats = self.keep * values + np.tensordot(self.switch, values, 1)
@@ -198,7 +198,7 @@ class Models:
         return self._moved(self.mixed(values), 1)
 
     def _moved(self, values: Floats, direction: int) -> Floats:
-        """Return Pᵀ_m, or P_m, times what each model has."""
+        """Return Pᵀ_m, or P_m, times the values of each model."""
         if not len(self.offsets):
             return np.stack([model @ rows for model, rows in zip(
                 self.matrices, values, strict=True)])
@@ -307,7 +307,7 @@ def _make_models(offsets: Ints, targets: ShortInts, weigh: Callable[[Floats, flo
 
 
 def counting_model(offsets: Ints, targets: ShortInts) -> Models:
-    """Return what counts words: every move has the weight 1."""
+    """Return the model that counts words: every move has the weight 1."""
     return Models(('counting',), np.ones((1, len(targets)), np.float32), np.ones(1), offsets,
                   targets)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sums, and the largest, over the neighbours of each state, for many columns at once."""
+"""Sums and maxima over the neighbours of each state, for many columns at once."""
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ class Room:
         self._arrays: dict[str, Any] = {}
 
     def __call__(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
-        """Return an array of this shape; it is empty, or what was left in it."""
+        """Return an array of this shape; it may hold numbers of an earlier use."""
         array = self._arrays.get(name)
         if array is None or array.shape != shape:
             array = self._arrays[name] = np.empty(shape, dtype)
@@ -34,7 +34,7 @@ class Room:
 
 
 class _Some(NamedTuple):
-    """The states with about as many neighbours."""
+    """States that have about the same number of neighbours."""
 
     rows: Ints              # which states
     table: Ints             # (most neighbours, states); a state more where there is none
@@ -44,7 +44,7 @@ class _Some(NamedTuple):
 
 class Neighbours:
     """
-    The neighbours of each state, up to twice as many places as there are edges.
+    The neighbours of each state, in tables of at most twice as many places as there are edges.
 
     The neighbours of a state are added one after another, in the order of its edges: for one
     column and for many, the sums are the same to the last bit.
@@ -93,7 +93,7 @@ class Neighbours:
     @classmethod
     def before(cls, offsets: Ints, targets: ShortInts | Ints,
                weights: Floats | Weights | None = None) -> 'Neighbours':
-        """Return those from which edges lead to each state."""
+        """Return the neighbours from which edges lead to each state."""
         n = len(offsets) - 1
         order = np.argsort(targets, kind='stable')
         sources = np.repeat(np.arange(n), np.diff(offsets))[order]
@@ -168,7 +168,7 @@ class Neighbours:
 
     def largest(self, values: Floats) -> Floats:
         """
-        Return the largest over the neighbours of each state, of which each must have one.
+        Return the maximum over the neighbours of each state; each must have one.
 
         :param values: shape (states, columns).
         :return: the same shape.
@@ -193,7 +193,7 @@ class Neighbours:
 
     def first_of_largest(self, values: Floats, margin: float) -> tuple[Floats, Ints]:
         """
-        Return the largest as `largest`, and which neighbour it is of: the first within a margin.
+        Return the maxima, and the first neighbour whose value is within a margin of each.
 
         :return: the values of these neighbours, and their places among those of the state: shapes
             (states, columns).

@@ -50,8 +50,8 @@ class Entry(NamedTuple):
         (see `description`).
     :param log_id: None: a word that a live node began.
     :param settings: a digest of all settings that the distribution depends on.
-    :param description: these settings as JSON, for people to read; what of the loss is not as
-        `Loss` has it if nothing is said; and `logs`: the log ids in which the charge is owed, each
+    :param description: these settings as JSON, for people to read; the fields of the loss that
+        differ from `Loss`'s defaults; and `logs`: the log ids in which the charge is owed, each
         with the stamps of its first and last entry (nanoseconds).
     :param epsilon, period, seconds: as decimals, or as p/q where there is none.
     :param adjacency: k; 0 in entries that have none.

@@ -164,7 +164,7 @@ class Privatizer(ManagedNode):
         self.input_settings.check_broker()
         if self.input_settings.broker:
             self._broker = Broker(self, self.input_settings)
-        # It warns once in a process: else callers of the lifecycle services could ask anew.
+        # Warn once per process: else repeated lifecycle calls would reveal state through the log.
         self._input = LiveInput(self, self.input_settings, locator, sampling,
                                 chain.states, self._broker, former=memory.locator,
                                 warns=memory.sampling is None)

@@ -27,7 +27,7 @@ class Draft:
     A release until it is charged: what it is made of, and what is known of it so far.
 
     :ivar log_id: what the ledger charges it as.
-    :ivar changed: why it is not released if it was before, with another content.
+    :ivar changed: the error text where the same id was released before, with another content.
     :ivar length, logs, content: once it was read: its symbols; as of `new_charge`; the
         fingerprint of what is sensitive in it.
     :ivar loss, losses: once it was planned: what it costs, None: nothing; and the same for each

@@ -57,7 +57,7 @@ class Outbox:
                  on_wait: Callable[[], None] = lambda: None):
         self.directory = Path(os.path.realpath(directory))
         self._ledger = ledger
-        # Only its own ledger knows what in a staging directory is charged.
+        # Staging folders carry the ledger id: another ledger must not clean them up.
         self._prefix = f'{_STAGING}{ledger.id if ledger is not None else "free"}-'
         self._lock = _locked(self.directory, wait, on_wait)
         self._moved: list[tuple[Path, bool]] = []  # and whether they are charged

@@ -54,7 +54,7 @@ class Start(Enum):
 
 class WordAccount(Protocol):
     """
-    What a word needs of the ledger that it is charged in: `ledger.live_account.LiveAccount`.
+    The part of a ledger in which a word is charged: `ledger.live_account.LiveAccount`.
 
     :ivar ledger_id: of the ledger.
     :ivar subject: whose regions the words are.
@@ -78,19 +78,19 @@ class LiveWord:
     One word, symbol by symbol: charged when it begins, drawn, stored.
 
     It goes on over a stop and a start within one process, and with a state file over restarts, as
-    long as what describes it stays the same, and the account does. Between other topics, too, it
-    is another word. It goes on exactly: with all that the mechanism knows, and holds back.
+    long as its description, account and topics stay the same. It goes on exactly: with the whole
+    state of the mechanism.
 
     :param mechanism: what draws it; nothing was drawn from it yet.
-    :param described: what its distribution depends on, for people to read: chain, ε, k, what
-        draws, and what a symbol is.
+    :param described: all that its distribution depends on, for people to read: chain, ε, k,
+        mechanism, and what a symbol is.
     :param topics: text that names the topics between which it runs.
     :param clock: text that names the clock of the times at which symbols are drawn.
     :param state_file: path of the file that keeps it over restarts; None: none.
     :param account: where it is charged; None: nowhere.
     :param renew: nanoseconds after which a word that is charged is over; 0: never.
-    :param calendar: what, added to times of `clock`, gives those of a clock that goes on while the
-        machine is off; in nanoseconds.
+    :param calendar: nanoseconds to add to times of `clock` for those of a clock that goes on
+        while the machine is off.
     :param former: the word that this process configured before; it is carried on where the
         settings are the same and no other process has gone on with it.
     :param logger: has the methods `info` and `warning`.
@@ -290,16 +290,16 @@ class LiveWord:
 
     @property
     def posterior(self) -> 'Floats | None':
-        """Return what `last` and all before it let others believe: `OnlineMechanism`'s."""
+        """Return the public belief after `last` (`OnlineMechanism.posterior`)."""
         return self.mechanism.posterior
 
     def draw(self, symbol: str | None, now: int = -1) -> str | None:
         """
-        Draw for a region (None: unknown), and store what that leads to; then it may go out.
+        Draw for a region (None: unknown), and store the new state; then publish.
 
         :param now: when, in nanoseconds of `clock`; −1: that is not kept.
         :return: the private symbol that is due now; None: none is yet.
-        :raises StateFileError: it cannot be stored, and must not go out.
+        :raises StateFileError: it cannot be stored: publish nothing.
         """
         # Stored first: a crash between the two may lose a symbol, but never contradicts one.
         for _ in range(self.mechanism.ticks_left):
@@ -323,7 +323,7 @@ class LiveWord:
 
     def close(self) -> None:
         """
-        Release the files, and what draws: a word that goes on with this one has its own.
+        Release the files and the mechanism: a word that goes on with this one has its own.
 
         What this one draws from then is kept as `state`.
         """

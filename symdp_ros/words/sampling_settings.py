@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of sampling, live and of logs: what a symbol is, and what ε then protects."""
+"""The settings of sampling, live and of logs: what a symbol is, and what ε protects."""
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TYPE_CHECKING

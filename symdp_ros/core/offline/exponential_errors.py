@@ -30,7 +30,7 @@ _Values: TypeAlias = tuple[Floats, Floats | None]
 
 
 class _TooWide(Exception):
-    """Weights at one position are too far apart for floats; raised and caught here alone."""
+    """Weights at one position are too far apart for floats; caught in this module."""
 
 
 def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models | None,

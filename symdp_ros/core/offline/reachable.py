@@ -40,7 +40,7 @@ class Moves(NamedTuple):
         return len(self.prior)
 
     def from_state(self, state: int, states: int) -> tuple[Ints | Numbers, Weights]:
-        """Return where the moves from one of so many states lead, and what they weigh."""
+        """Return the targets of the moves from a state, and their weights."""
         if len(self.offsets):
             edges = slice(*self.offsets[state:state + 2].tolist())
             return self.targets[edges], self.weights[edges]
@@ -58,7 +58,7 @@ class Moves(NamedTuple):
 
 @dataclass(frozen=True)
 class LoopSizes:
-    """From which sizes on loops go another way, for time or memory; what is drawn is the same."""
+    """Sizes above which loops work otherwise, to save time or memory; the draws stay the same."""
 
     spread_bits: int = 1_550  # between the weights at one position, of the 2,045 of a float64
     stored_bytes: int = 96_000_000  # of the weights of a word; above, they are computed twice

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which zones the routes of a word can have (`core.zones`): its R_t, where each is not empty."""
+"""Which zones the routes of a word can have: its R_t (`core.zones`), none of which is empty."""
 from typing import TypeAlias
 
 import numpy as np

@@ -56,7 +56,7 @@ def _tables_of(*given: Any) -> AdaptiveTables:
 
 class OnlineSteps(Mechanism):
     """
-    What an online mechanism is symbol by symbol; `OnlineMechanism` adds its law for whole words.
+    The online mechanism, symbol by symbol; `OnlineMechanism` adds its law for whole words.
 
     The arguments and the proof stand there.
     """
@@ -150,7 +150,7 @@ class OnlineSteps(Mechanism):
 
     @property
     def response_values(self) -> int:
-        """Return what `core.accounting.rho_of` needs besides: m of 'symbols', L of 'blocks'."""
+        """Return the `values` of `core.accounting.rho_of`: m of 'symbols', L of 'blocks'."""
         degrees = self._chain.out_degrees()
         if self._tables is None:
             return int(min(degrees[degrees > 1], default=2))
@@ -169,12 +169,12 @@ class OnlineSteps(Mechanism):
 
     @property
     def tables(self) -> AdaptiveTables | None:
-        """Return what 'adaptive' chooses by; None: a draw depends on s_t and o_{t−1} alone."""
+        """Return the tables of 'adaptive'; None: a draw depends on s_t and o_{t−1} alone."""
         return self._tables
 
     @property
     def previous(self) -> str:
-        """Return what was published last; before the first time, where the word was begun."""
+        """Return the last published symbol; before the first one, where the word begins."""
         return self._word.previous
 
     @property
