@@ -63,8 +63,8 @@ def remaining(values: Mapping[str, Any]) -> Remaining:
     :param values: of the options of `privatizer`, with `protect`.
     :raises ChainError, ConfigurationError, PrivacyError: as the node refuses them.
     """
-    place = MapSettings.of(values)
-    graph, zones = place.read(), place.zones()
+    map_settings = MapSettings.of(values)
+    graph, zones = map_settings.read(), map_settings.zones()
     sampling, settings = settled(values, graph)
     chain, privacy = sampling.chain(graph), sampling.privacy(
         values['epsilon'], values['adjacency'], zones)

@@ -91,7 +91,7 @@ class LogRelease(ManagedNode):
         return settings, mechanisms
 
     def configure(self):
-        settings, place = self.settings, MapSettings.of(self.settings)
+        settings, map_settings = self.settings, MapSettings.of(self.settings)
         self._release_settings, self._mechanisms = self.prepared()
         self._charging = Charging.of(settings)
         self._log_dir, self._release_dir = (
@@ -114,7 +114,7 @@ class LogRelease(ManagedNode):
                 self.get_logger().error(problem)
         for problem in self._ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
-        self._log_settings(place.path.name)
+        self._log_settings(map_settings.path.name)
         self._runs = SharedRuns('release')
 
     def activate(self):

@@ -88,13 +88,13 @@ def live_choice_of(values: Mapping[str, Any],
 
     :param chains: those made before; the one of these values is taken from there, or put there.
     """
-    place = MapSettings.of(values)
-    graph = place.read()
+    map_settings = MapSettings.of(values)
+    graph = map_settings.read()
     sampling, settings = settled(values, graph)
     if settings.policy == AUTO and 'belief' in values['outputs']:
         settings = replace(settings, policy='adaptive')
     settings.check()
-    privacy = sampling.privacy(values['epsilon'], values['adjacency'], place.zones())
+    privacy = sampling.privacy(values['epsilon'], values['adjacency'], map_settings.zones())
     chain, known = sampling.chain(graph), {} if chains is None else chains
     chain = known.setdefault((chain.digest(), chain.single.digest(), chain.ticks), chain)
     sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
@@ -142,9 +142,9 @@ class Privatizer(ManagedNode):
     def prepare(self) -> 'tuple[LiveChoice, Locator | None, OfMap]':
         """Read the map, choose what draws, and make it; find out where the regions are."""
         values = self.settings
-        place, read = MapSettings.of(values), InputSettings.of(values)
-        locator = place.locator(place.read(), read.hysteresis, read.max_distance) if (
-            read.is_pose) else None
+        map_settings, given = MapSettings.of(values), InputSettings.of(values)
+        locator = None if not given.is_pose else map_settings.locator(
+            map_settings.read(), given.hysteresis, given.max_distance)
         return self.live_choice(), locator, read_for_outputs(values)
 
     def live_choice(self) -> LiveChoice:

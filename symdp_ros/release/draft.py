@@ -174,7 +174,7 @@ class Destination:
                            for file, path in zip(draft.files, paths, strict=True)]
         self._last = number
 
-    def hand_out(self, draft: Draft, charge: Entry) -> tuple[Path, ...]:
+    def reuse(self, draft: Draft, charge: Entry) -> tuple[Path, ...]:
         """
         Return where a release is that was charged before; put it there if needed.
 

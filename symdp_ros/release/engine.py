@@ -254,7 +254,7 @@ class Releaser(ReleaseSession):
             for outcome in released:
                 on_outcome(outcome)
             outcomes += released
-        self.outbox.settle()
+        self.outbox.sync_moved()
         return Report(tuple(outcomes), others, stopped, self.problems)
 
     def release(self, log: LogFile, stop: Callable[[], bool] = lambda: False) -> Outcome | None:

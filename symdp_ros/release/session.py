@@ -87,7 +87,7 @@ class ReleaseSession:
                 draft.make_durable()
                 [charge] = self._charge([draft])
                 outcome = self._publish(draft, charge)
-                self.outbox.settle()
+                self.outbox.sync_moved()
             return outcome
 
     def prepare(self, draft: Draft, stack: ExitStack) -> Outcome | None:
@@ -105,7 +105,7 @@ class ReleaseSession:
             self._destination.check_free()
         elif earlier is not None and not self._compare:
             return Outcome(log_id, 'already released', earlier.length,
-                           self._destination.hand_out(draft, earlier))
+                           self._destination.reuse(draft, earlier))
         problem = draft.plan(earlier, ledger, stack)
         if problem is not None:
             return draft.outcome('refused', reason=problem, code=NOISE) if earlier is None \
@@ -120,7 +120,7 @@ class ReleaseSession:
             ledger.check(self._subject, draft.loss, log_id, description=self._description,
                          budget=self._budget)
         if earlier is not None:
-            return draft.outcome('already released', self._destination.hand_out(draft, earlier))
+            return draft.outcome('already released', self._destination.reuse(draft, earlier))
         draft.stage(self.outbox, stack)
         self.outbox.check(self._destination.names(log_id, len(draft.files)))
         return None
@@ -164,7 +164,7 @@ class ReleaseSession:
         """
         Charge the drafts, in one transaction, and move them to their paths; return all outcomes.
 
-        `Outbox.settle` is to be called later, after all of several calls.
+        `Outbox.sync_moved` is to be called later, after all of several calls.
         """
         outcomes = [each if isinstance(each, Outcome) else outcome_of(
             each.log_id, each.make_durable) for each in releases]
@@ -211,7 +211,7 @@ class ReleaseSession:
             if not is_new:  # another process was faster
                 if self._compare and entry.content != draft.content:
                     return draft.outcome('failed', reason=draft.changed, code='log')
-                return draft.outcome('already released', self._destination.hand_out(draft, entry))
+                return draft.outcome('already released', self._destination.reuse(draft, entry))
             number = entry.number
         return draft.outcome('released', [self.outbox.publish(replace(file, number=number))
                                           for file in draft.files])
