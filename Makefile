@@ -181,6 +181,7 @@ visit-rule: setup
 gains: setup
 	$(VENV)/bin/python -m studies.gains docs/evidence/gains.md
 
+# It reads comparison.json: after `make compare`.
 optimum: setup
 	$(VENV)/bin/python -m studies.optimum docs/evidence/optimum.md
 

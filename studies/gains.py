@@ -50,7 +50,8 @@ of time) that is wrong. Errors of the exponential mechanism and of the policy
 that of the first error to the second.
 
 *The worst of all maps*: of those where not all states can follow all. Where they can, counting may
-use twice the exponent, and `auto` weighs the two. *Nothing known*: the map names no probabilities, and six public models take
+use twice the exponent, and `auto` weighs the two. *Nothing known*: the map names no probabilities,
+and six public models take
 their place ([python.md](../python.md#how-the-robot-moves)). A robot *wanders* that makes all moves
 equally often. Rows that speak of it have words of {long} symbols and {many} walks, rows that speak
 of the policy adaptive {short} and {many}.

@@ -1416,13 +1416,18 @@ failed:
 static WIDE void sweep_pairs(const Edges *walks, const Edges *followers, const double *others,
                              const double *gain, double discount, double *U, double *X, Size n,
                              double *total, double *most, double bounds[2]) {
-    for (Size o = 0; o < n; o++) {
-        double *row = X + o * n;
+    for (Size o = 0; o < n; o += 4) {  /* four rows share what is read of the edges */
+        Size rows = n - o < 4 ? n - o : 4;
+        const double *here[4];
+        for (Size i = 0; i < 4; i++) here[i] = U + (o + (i < rows ? i : 0)) * n;
         for (Size s = 0; s < n; s++) {
-            gather(walks, s, walks->weights, U + o * n, 1, -1, row + s);
-            row[s] *= discount;
+            double sums[4] = {0.0};
+            for (int64_t e = walks->offsets[s]; e < walks->offsets[s + 1]; e++)
+                for (Size i = 0; i < 4; i++)
+                    sums[i] += here[i][walks->targets[e]] * walks->weights[e];
+            for (Size i = 0; i < rows; i++) X[(o + i) * n + s] = sums[i] * discount;
         }
-        row[o] += 1.0;
+        for (Size i = 0; i < rows; i++) X[(o + i) * n + o + i] += 1.0;
     }
     for (Size o = 0; o < n; o++) {
         int64_t begin = followers->offsets[o], end = followers->offsets[o + 1];

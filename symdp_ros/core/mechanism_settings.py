@@ -156,7 +156,8 @@ class MechanismSettings:
             'policy' in uses and self.policy in ('adaptive', AUTO))
         return ', '.join(named) + (
             f'; how it moves: {chain.how_it_moves(self.trust)}' if moving else '') + (
-            ', and as its own signals show' if 'learn' in uses and self.learn == 'own' else '')
+            ', and as its own signals show'
+            if 'learn' in uses and self.learn == 'own' and chain.stores_edges else '')
 
 
 def _uses(selection: str) -> tuple[str, ...]:

@@ -385,21 +385,25 @@ def test_a_state_depends_on_nothing_of_a_block_under_way(chain, delay, learn, of
     assert compared
 
 
-def test_states_that_cannot_be():
-    mechanism = made(THREE, 1.0, delay=3, random=Random(5))
-    for _ in range(20):
+@pytest.mark.parametrize('delay, length', [(3, 20), (None, 3)])
+def test_states_that_cannot_be(delay, length):
+    mechanism = made(THREE, 1.0, delay=delay, random=Random(5))
+    for _ in range(length):
         mechanism.step('b')
     state, refusals = mechanism.state, 0
-    for place in range(len(state)):
-        for wrong in (state[place] ^ 1, 0, 255):
-            content = state[:place] + bytes([wrong]) + state[place + 1:]
-            other = made(THREE, 1.0, delay=3)
-            try:
-                other.restore(content)
-            except ChainError:
-                refusals += 1
-            else:
-                assert other.state == content
+    wrong_numbers = [(4 * place, 4, number.to_bytes(4, 'little'))
+                     for place in range(len(state) // 4) for number in (0, 1, 2, 3, length)]
+    for place, width, wrong in [*wrong_numbers, *(
+            (place, 1, bytes([wrong]))
+            for place in range(len(state)) for wrong in (state[place] ^ 1, 0, 255))]:
+        content = state[:place] + wrong + state[place + width:]
+        other = made(THREE, 1.0, delay=delay)
+        try:
+            other.restore(content)
+        except ChainError:
+            refusals += 1
+        else:
+            assert other.state == content
     assert refusals > 50
 
 

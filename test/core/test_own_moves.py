@@ -196,3 +196,4 @@ def test_settings():
     # Symbols that can all follow one another learn nothing.
     alphabet = Chain.complete(['a', 'b'], 'a')
     assert not made(alphabet).tables.learns
+    assert given.text(alphabet).endswith('six models')

@@ -63,10 +63,11 @@ class OfflineMechanism(Mechanism):
     :param policy: of the online mechanism; used by 'causal' alone.
     :param reports: ≥ 1, how many private symbols there are for each symbol, as of
         `OnlineMechanism`; more than one with 'causal' and 'adaptive' alone.
+    :param learn: as of `OnlineMechanism`; 'own' with 'causal' and 'adaptive' alone.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
     :raises ConfigurationError: unknown selection, base or policy; `trust` out of range; zones with
-        what does not know them, or with `Chain.complete`.
+        what does not know them, or with `Chain.complete`; moves to learn with what learns none.
     """
 
     def __init__(self, chain: Chain, privacy: Privacy, *, selection: str = 'exponential',

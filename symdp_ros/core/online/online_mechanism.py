@@ -49,11 +49,13 @@ class OnlineMechanism(OnlineSteps):
         all with `finish`.
     :param reports: ≥ 1, of 'adaptive' alone: how many reports there are for each symbol. One
         leaves with the `step` of a symbol, the others with `tick` after it.
+    :param learn: 'own', of 'adaptive' alone: each word learns how the robot moves from its own
+        signals (`core.online.adaptive.own_moves`; nothing on `Chain.complete`); or 'none'.
     :param random: an object with `getrandbits`, for tests; None: the operating system.
     :raises ChainError, PrivacyError: something else is passed as chain or privacy.
-    :raises ConfigurationError: unknown policy, trust out of range; a delay, reports or zones with
-        another policy; reports or zones on `Chain.complete`; a delay, or symbols of so many ticks,
-        that take more than 4 GB of memory.
+    :raises ConfigurationError: unknown policy, trust out of range; a delay, reports, moves to
+        learn or zones with another policy; reports or zones on `Chain.complete`; a delay, or
+        symbols of so many ticks, that take more than 4 GB of memory.
     """
 
     @property

@@ -35,12 +35,13 @@ a report is due at once, the m of the largest
 Where there are more than 10 reports for each signal, they lie beyond what X looks ahead: the cells
 are then chosen as with a delay.
 
-**Blocks.** With a delay and no zones, a signal may be about the next L symbols together: how many
-of them lie in each of some cells, drawn with noise (`core.online.counts`) when the last one is in.
-L ≤ delay + 1, so that no report waits for it. L and the cells of each symbol are chosen when the
-block begins, as `core.online.adaptive.blocks` says; L = 1 is the signal above. At the end of the
-word (`finish`) a block under way is cut short, and its signal drawn of the symbols so far. Where a
-symbol is left out (`tick`), so are those of the block so far: nothing is drawn of them any more.
+**Blocks.** With a delay, no zones and a chain that lists its moves, a signal may be about the next
+L symbols together: how many of them lie in each of some cells, drawn with noise
+(`core.online.counts`) when the last one is in. L ≤ delay + 1, so that no report waits for it. L
+and the cells of each symbol are chosen when the block begins, as `core.online.adaptive.blocks`
+says; L = 1 is the signal above. At the end of the word (`finish`) a block under way is cut short,
+and its signal drawn of the symbols so far. Where a symbol is left out (`tick`), so are those of
+the block so far: nothing is drawn of them any more.
 
 **Reports.** o_t is a function of z_1…z_{t+d} and o_{t−1}, d being the `delay`: of the routes that
 the map allows from o_{t−1}, take the one with the most expected matches,
@@ -368,7 +369,8 @@ class AdaptiveWord:
         if word.longest > 1:
             ticks, age, *signals = signals
             planned_at = None if age == NO_PLAN else count - age * self._report
-            if not since - word.before <= count - ticks <= since:
+            if self.delay is None and age != NO_PLAN or not (
+                    since - word.before <= count - ticks <= since):
                 raise ValueError
             since = count - ticks
         if (len(signals) != self._integers(count, since) or max(previous, before) >= n
