@@ -136,8 +136,7 @@ class Models:
     @cached_property
     def mean(self) -> Floats:
         """Return Σ_m q(m)·P_m of each move: float64, shape (edges,)."""
-        mean: Floats = self.prior @ self.weights.astype(np.float64)
-        return mean
+        return self.prior @ self.weights.astype(np.float64)
 
     def log_measure(self, route: Sequence[int]) -> float:
         """
@@ -186,8 +185,7 @@ class Models:
         """Return, for each model before the switch, the mean of `values` after it."""
         if len(self) == 1:
             return values
-        means: Floats = self.keep * values + np.tensordot(self.switch, values, 1)
-        return means
+        return self.keep * values + np.tensordot(self.switch, values, 1)
 
     def backward(self, values: Floats) -> Floats:
         """

@@ -87,8 +87,7 @@ class Neighbours:
 
     @cached_property
     def _order(self) -> Ints:
-        order: Ints = np.argsort(np.concatenate([part.rows for part in self._parts]))
-        return order
+        return np.argsort(np.concatenate([part.rows for part in self._parts]))
 
     @classmethod
     def before(cls, offsets: Ints, targets: ShortInts | Ints,

@@ -155,8 +155,7 @@ class WordBits:
 def _inside(lengths: Ints) -> Ints:
     """Return 0, 1, … of each length, one after the other."""
     begins = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    positions: Ints = np.arange(len(begins)) - begins
-    return positions
+    return np.arange(len(begins)) - begins
 
 
 def _empty_blocks(blocks: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:

@@ -153,8 +153,7 @@ def _limit(kind: int, value: int) -> None:
 
 def _function(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(':')
-    named: Callable[..., Any] = getattr(import_module(module), function)
-    return named
+    return getattr(import_module(module), function)
 
 
 def _answer(source: BinaryIO, target: BinaryIO) -> None:

@@ -67,10 +67,9 @@ def zones_sentences(zones: Zones) -> tuple[str, str]:
 
 def zones_text(zones: States) -> str:
     """Return zones as the text of a file."""
-    text: str = yaml.safe_dump({'zones': {zone: list(states) for zone, states in zones.items()}},
-                               default_flow_style=None, sort_keys=False, allow_unicode=True,
-                               width=99)
-    return text
+    return yaml.safe_dump({'zones': {zone: list(states) for zone, states in zones.items()}},
+                          default_flow_style=None, sort_keys=False, allow_unicode=True,
+                          width=99)
 
 
 def _zones_of_states(graph: TransitionGraph, root: yaml.Node, source: str) -> dict[str, str]:

@@ -128,8 +128,7 @@ class ReachableChain:
         """Return the numbers of the successors: uint32."""
         if not len(self.offsets):
             return np.arange(1, len(self) + 1, dtype=np.uint32)
-        row: Numbers = self.targets[self.offsets[state]:self.offsets[state + 1]]
-        return row
+        return self.targets[self.offsets[state]:self.offsets[state + 1]]
 
     def moves(self, models: Models) -> Moves:
         """Return the moves, with the models of the chain in as many lanes as loops have."""

@@ -49,9 +49,8 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted
     :raises LogError: the type is not installed; what is wanted is not in it.
     """
     messages = list(messages)
-    values: Values | None = child.call(_decode, message_type, tuple(wanted), messages,
-                                       size=sum(map(len, messages)))
-    return values
+    return child.call(_decode, message_type, tuple(wanted), messages,
+                      size=sum(map(len, messages)))
 
 
 def fields(message_type: str) -> dict[str, FieldType]:

@@ -346,9 +346,8 @@ class StatePositions:
         known = self._pyarrow.compute.index_in(names, self._values)
         codes = np.append(self._states[known.fill_null(-1).to_numpy(zero_copy_only=False)], -1)
         indices = symbols.indices.fill_null(-1) if symbols.null_count else symbols.indices
-        positions: npt.NDArray[Any] = np.take(codes.astype(self._states.dtype),
-                                              indices.to_numpy(zero_copy_only=False), mode='wrap')
-        return positions
+        return np.take(codes.astype(self._states.dtype),
+                       indices.to_numpy(zero_copy_only=False), mode='wrap')
 
     def others(self, symbols: Any) -> Iterator[tuple[str | None, int]]:
         """Yield the values that are not listed, and how often each; None: null in a dictionary."""
@@ -457,8 +456,7 @@ def _stamps(column: Any) -> Ints:
             raise LogError(f'{OUT_OF_RANGE}, or use integers of seconds in all files')
     if len(column) and column.to_numpy().max() > LARGEST:  # of uint64
         raise LogError(OUT_OF_RANGE)
-    stamps: Ints = column.to_numpy().astype(np.int64)
-    return stamps
+    return column.to_numpy().astype(np.int64)
 
 
 def _kind_of_stamps(schema: Any, name: str) -> str:

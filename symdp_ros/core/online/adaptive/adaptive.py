@@ -239,8 +239,7 @@ class AdaptiveWord:
     @property
     def ticks_left(self) -> int:
         """Return how many `tick` come before the next signal."""
-        left: int = -self._word.count % self._signal // self._report
-        return left
+        return -self._word.count % self._signal // self._report
 
     def _check_due(self) -> None:
         if self.ticks_left:
@@ -325,8 +324,7 @@ class AdaptiveWord:
 
     def _passed(self, tick: int) -> int:
         """Return how many signals are before a tick."""
-        passed: int = -(-tick // self._signal)
-        return passed
+        return -(-tick // self._signal)
 
     def restore(self, state: bytes) -> None:
         """

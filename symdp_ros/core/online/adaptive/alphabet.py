@@ -138,8 +138,7 @@ class _Routes:
         self._states = states
 
     def largest(self, values: Floats) -> Floats:
-        maxima: Floats = np.repeat(values.max(axis=0, keepdims=True), self._states, axis=0)
-        return maxima
+        return np.repeat(values.max(axis=0, keepdims=True), self._states, axis=0)
 
     def first_of_largest(self, values: Floats, margin: float) -> tuple[Floats, Ints]:
         places = (values >= values.max(axis=0) - margin).argmax(axis=0)[None]

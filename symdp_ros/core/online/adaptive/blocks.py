@@ -279,8 +279,7 @@ class _Means:
         P = np.zeros((len(states), len(states) + 1))
         np.add.at(P, (np.arange(len(states))[:, None], place[self._successors[states]]),
                   self._chances[states])
-        matrix: Floats = np.linalg.matrix_power(P[:, :-1], self._ticks)
-        return matrix
+        return np.linalg.matrix_power(P[:, :-1], self._ticks)
 
 
 def _best(tables: AdaptiveTables, means: _Means, single: Cells,
@@ -332,8 +331,7 @@ def _some_states(f: Floats) -> Ints:
     order = np.argsort(-f, kind='stable')[:_STATES]
     before = np.cumsum(f[order]) - f[order]
     few = max(_FEW, int(np.searchsorted(before, (1 - _REST) * f.sum())))
-    probable: Ints = np.sort(order[:few])
-    return probable
+    return np.sort(order[:few])
 
 
 def _joined(X: Weights, founders: Ints) -> Ints:

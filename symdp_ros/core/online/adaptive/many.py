@@ -97,8 +97,7 @@ def _zones_of(zone_of: Ints, initial: int, symbols: Ints, offsets: Ints) -> Ints
     known, begins = symbols >= 0, np.zeros(len(symbols), np.bool_)
     begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
     last = np.maximum.accumulate(np.where(known | begins, np.arange(len(symbols)), 0))
-    told: Ints = np.where(known[last], zone_of[symbols[last]], zone_of[initial])
-    return told
+    return np.where(known[last], zone_of[symbols[last]], zone_of[initial])
 
 
 class _Group:
@@ -230,9 +229,8 @@ def told(tables: AdaptiveTables, delay: int | None, initial: int,
 def _chances(tables: AdaptiveTables, cells: Cells, places: Ints) -> Floats:
     """Return the probability of cells that were drawn, for each state: shape (states, words)."""
     (sizes, _, codes), shares = cells, tables.shares
-    chances: Floats = np.where(codes == places, shares.own[sizes], np.where(
+    return np.where(codes == places, shares.own[sizes], np.where(
         codes == 0, shares.uniform[sizes], shares.other[sizes]))
-    return chances
 
 
 def _not_drawn(number: int) -> ChainError:

@@ -71,8 +71,7 @@ class Matches:
     def of(self, states: Ints) -> Weights:
         """Return X(c, ·) for some c, of any shape: float32, shape (…, states)."""
         if self.rows is not None:
-            rows: Weights = self.rows.take(states, axis=0)
-            return rows
+            return self.rows.take(states, axis=0)
         rows = np.zeros((*states.shape, len(self._match)), np.float32)
         for at in np.ndindex(states.shape):
             c = states[at]

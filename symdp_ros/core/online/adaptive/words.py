@@ -58,8 +58,7 @@ class Evidence(NamedTuple):
         if after is not None and not self.places.any():
             return None
         if words == 1:
-            chances: Floats = self.chances.take(self.codes)
-            return chances
+            return self.chances.take(self.codes)
         index = np.multiply(self.codes, words, dtype=np.intp)
         index += np.arange(words)
         chances = self.chances.ravel().take(index)
