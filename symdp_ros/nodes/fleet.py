@@ -54,7 +54,7 @@ class _Choices:
         self._chains: WeakValueDictionary[Hashable, Chain] = WeakValueDictionary()
 
     def of(self, values: Mapping[str, Any]) -> LiveChoice:
-        """Return `choose_of` the values, of options."""
+        """Return `live_choice_of` the values of options."""
         key = (MapSettings.of(values), *digests_of_files(values).values(),
                SamplingSettings.of(values), MechanismSettings.of(values), values['epsilon'],
                values['adjacency'], 'belief' in values['outputs'])

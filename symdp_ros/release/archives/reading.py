@@ -3,7 +3,7 @@
 """
 Reading archives, in a child process: damaged Parquet can make its library abort.
 
-`file.Archive` starts the process, which answers its requests in turn, for one file after another.
+`parquet_file.Archive` starts the process, which answers its requests in turn, for one file after another.
 It passes on only what it has checked: whole routes in chunks, each with its id, its subject where
 the file says it, its length and the positions of its symbols in the states of the chain.
 """
@@ -230,7 +230,7 @@ class _File:
 
     def chunks(self, position_of: Mapping[str, int], first: int, end: int,
                start: int | None) -> Iterator[tuple[Any, ...]]:
-        """Yield what `file.Chunk` is made of, for each chunk of the rows from `first` to `end`."""
+        """Yield what `parquet_file.Chunk` is made of, for each chunk of the rows from `first` to `end`."""
         order = RouteOrder(self._columns, self._keys, first, start)
         states = StatePositions(position_of)
         pieces, size = list[tuple[Any, ...]](), 0
@@ -265,7 +265,7 @@ class _File:
 
     def inspect(self, position_of: Mapping[str, int], no_region: Sequence[str],
                 moves: Moves) -> Iterator[tuple[Any, ...]]:
-        """Yield what `file.Archive.inspect` returns."""
+        """Yield what `parquet_file.Archive.inspect` returns."""
         need_moves = moves.keys is not None or not moves.stays.all()
         states, names = StatePositions(position_of), Counter[str]()
         unknown = silent = missing = 0
