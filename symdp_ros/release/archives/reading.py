@@ -3,7 +3,7 @@
 """
 Reading archives, in a child process: damaged Parquet can make its library abort.
 
-`parquet_file.Archive` starts the process, which answers its requests in turn, for one file after another.
+`parquet_file.Archive` starts the process, which answers its requests in turn, file after file.
 It passes on only what it has checked: whole routes in chunks, each with its id, its subject where
 the file says it, its length and the positions of its symbols in the states of the chain.
 """
@@ -230,7 +230,7 @@ class _File:
 
     def chunks(self, position_of: Mapping[str, int], first: int, end: int,
                start: int | None) -> Iterator[tuple[Any, ...]]:
-        """Yield what `parquet_file.Chunk` is made of, for each chunk of the rows from `first` to `end`."""
+        """Yield the parts of a `parquet_file.Chunk`, for each chunk of the rows `first` to `end`."""
         order = RouteOrder(self._columns, self._keys, first, start)
         states = StatePositions(position_of)
         pieces, size = list[tuple[Any, ...]](), 0
