@@ -230,7 +230,7 @@ class _File:
 
     def chunks(self, position_of: Mapping[str, int], first: int, end: int,
                start: int | None) -> Iterator[tuple[Any, ...]]:
-        """Yield the parts of a `parquet_file.Chunk`, for each chunk of the rows `first` to `end`."""
+        """Yield the parts of a `parquet_file.Chunk`, of each chunk in rows `first` to `end`."""
         order = RouteOrder(self._columns, self._keys, first, start)
         states = StatePositions(position_of)
         pieces, size = list[tuple[Any, ...]](), 0
