@@ -48,7 +48,7 @@ LAWS: dict[str, str | None] = {
 _PAGE = """\
 # The rule of `auto`
 
-`make choice` makes this page again (about an hour), from real maps (the folder shared/data next to
+`make choice` makes this page again (half an hour), from real maps (the folder shared/data next to
 the repository), two towns and two alphabets.
 
 `auto` takes a mechanism by a rule, from ε/k, the length of a word and how predictable a robot is
@@ -64,10 +64,10 @@ symbols. Those of adaptive are simulated, so differences have standard errors, o
 ## Which are ever needed
 
 In how many settings a mechanism is better than everything else by more than {margin:g}; also where
-the map says how robots move, and they wander instead, which no rule can know. The numbers of this
-page are of a run in which two more could be taken: a policy that planned ahead, which was better
-than everything else in none of the settings (where the map is wrong, in 6 live and 3 of logs), and
-permute-and-flip, in none. They are no longer in the package.
+the map says how robots move, and they wander instead, which no rule can know. In an earlier run
+two more could be taken: a policy that planned ahead, which was better than everything else in none
+of the settings (where the map is wrong, in 6 live and 3 of logs), and permute-and-flip, in none.
+They are no longer in the package.
 
 {wins}
 """

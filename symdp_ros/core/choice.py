@@ -11,12 +11,17 @@ true symbols by e^{ε/2k} each. That adds up where robots are predictable, and l
 where n·ε/k is small. The other one weighs signals, which are true or not by e^{ε/k} each: the more
 are true, the more it is ahead. Let g be the entropy of a move in nats, on average over the states
 and the public models of how a robot moves (`core.models`). The first one is taken where
-n·ε/k ≥ 15·g and ε/k ≤ 1.3 − g/2; and, where the settings leave no adaptive, where ε/k ≤ 3.
-The base counting is taken only where nothing else is left.
+n·ε/k ≥ A·g and ε/k ≤ B − C·g:
 
-Where all can follow all, by `Chain.complete` of N symbols, ε/k may be 0.6·ln(N/3) more. Where all
-words over an alphabet are feasible, base counting has the whole of ε/k: of the two bases it is
-taken where ε/k > ln N + 5·(0.7 − g/ln N).
+    signals are about counts (`core.online.adaptive.blocks`)    A = 45    B = 0.7    C = 0.6
+    in zones, or more than 2,000 states                         15        1.3        0.5
+    `Chain.complete` of N symbols                               10        0.8        0.2
+
+There, ε/k may be 0.6·ln(N/3) more. Where the settings leave no adaptive, ε/k ≤ 3 takes the place
+of all of it. The base counting is taken only where nothing else is left.
+
+Where all words over an alphabet are feasible, base counting has the whole of ε/k: of the two bases
+it is taken where ε/k > ln N + 5·(0.7 − g/ln N).
 
 Where adaptive's tables would take long (states·moves > 2.5·10⁷), the lightest policy is taken.
 
@@ -32,9 +37,11 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import LIVE
 
 _MOST_PAIRS = 2.5e7  # states·moves
-_LEAST_LENGTH = 15.0  # n·ε/k for each nat of a move
-_SMALL, _LESS, _LARGE = 1.3, 0.5, 3.0  # ε/k, against adaptive and against guided
-_MORE, _FEW = 0.6, 3  # against adaptive where all can follow all
+#: A, B, C, against adaptive
+_COUNTS, _SYMBOLS, _COMPLETE = (45.0, 0.7, 0.6), (15.0, 1.3, 0.5), (10.0, 0.8, 0.2)
+_MORE, _FEW = 0.6, 3  # ε/k for each ln(N/3)
+_LARGE = 3.0  # ε/k, against guided
+_MOST_STATES = 2_000  # of which signals are about counts: `core.online.targets.DENSE_STATES`
 _STEEP, _EVEN = 5.0, 0.7  # against counting over an alphabet
 
 
@@ -50,7 +57,7 @@ def choose(chain: Chain, privacy: Privacy, settings: MechanismSettings,
     each, policies = float(privacy.epsilon_per_symbol), ['adaptive', 'guided', 'paper']
     if chain.stores_edges and len(chain) * chain.edge_count > _MOST_PAIRS:
         policies.append(policies.pop(0))
-    if length and _adds_up(chain, each, length, _entropy(chain, settings.trust)):
+    if length and _adds_up(chain, privacy, length, _entropy(chain, settings.trust)):
         better = 0
     else:
         better = policies.index('guided') if each <= _LARGE else len(policies)
@@ -66,10 +73,16 @@ def choose(chain: Chain, privacy: Privacy, settings: MechanismSettings,
     return min(settings.available(privacy.zones).values(), key=rank)
 
 
-def _adds_up(chain: Chain, each: float, length: int, entropy: float) -> bool:
+def _adds_up(chain: Chain, privacy: Privacy, length: int, entropy: float) -> bool:
     """Return whether weights of true symbols tell more of a word than signals."""
-    more = 0.0 if chain.stores_edges else max(0.0, _MORE * log(len(chain) / _FEW))
-    return length * each >= _LEAST_LENGTH * entropy and each <= _SMALL - _LESS * entropy + more
+    each, more = float(privacy.epsilon_per_symbol), 0.0
+    if not chain.stores_edges:
+        least, most, less = _COMPLETE
+        more = max(0.0, _MORE * log(len(chain) / _FEW))
+    else:
+        least, most, less = (
+            _COUNTS if privacy.zones is None and len(chain) <= _MOST_STATES else _SYMBOLS)
+    return length * each >= least * entropy and each <= most - less * entropy + more
 
 
 def _counts(chain: Chain, each: float, trust: float) -> bool:

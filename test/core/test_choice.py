@@ -10,6 +10,7 @@ from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.core import choice
 from symdp_ros.core.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.core.online.targets import DENSE_STATES
 from symdp_ros.core.registry import CHOICES, LIVE
 
 STREETS = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'd'], 'd': ['d', 'a']}, 'a')
@@ -50,8 +51,8 @@ def test_what_is_given_restricts_what_is_available(settings, names):
 
 
 @pytest.mark.parametrize('settings, epsilon, k, length, taken', [
-    ({}, 1.0, 1, 4, 'causal, adaptive'), ({}, 1.0, 1, 20, 'exponential'),
-    ({}, 3.0, 3, 20, 'exponential'), ({}, 1.4, 1, 100, 'causal, adaptive'),
+    ({}, 0.4, 1, 51, 'causal, adaptive'), ({}, 0.4, 1, 52, 'exponential'),
+    ({}, 1.2, 3, 52, 'exponential'), ({}, 0.5, 1, 100, 'causal, adaptive'),
     ({}, 0.0, 1, 100, 'causal, adaptive'),
     ({'base': 'counting'}, 1.0, 1, 100, 'causal, adaptive'),
     ({'policy': 'guided'}, 1.0, 1, 4, 'exponential'),
@@ -75,19 +76,24 @@ def test_the_rule_goes_by_how_predictable_a_robot_is():
     given, nats = MechanismSettings(trust=1.0), 0.6931471805599453
     assert choice._entropy(fair, 1.0) == pytest.approx(nats)
     assert 0 < choice._entropy(sure, 1.0) < 0.01 < choice._entropy(sure, 0.8)
-    shortest = int(15 * nats / 0.5) + 1
-    for chain, epsilon, length, taken in (
-            (fair, 0.5, shortest, 'exponential'), (fair, 0.5, shortest - 1, 'causal, adaptive'),
-            (fair, 0.95, 100, 'exponential'), (fair, 0.96, 100, 'causal, adaptive'),
-            (sure, 0.5, 1, 'exponential'), (sure, 1.2, 100, 'exponential'),
-            (sure, 1.3, 100, 'causal, adaptive')):
-        assert choose(chain, Privacy(epsilon), given, length).name == taken
+    zones = {'one': ['a', 'b'], 'other': ['c']}
+    for zoned, each, most in (None, 45, 0.28), (zones, 15, 0.95):  # .7 − .6·nats, 1.3 − .5·nats
+        shortest = int(each * nats / 0.25) + 1
+        for chain, epsilon, length, taken in (
+                (fair, 0.25, shortest, 'exponential'),
+                (fair, 0.25, shortest - 1, 'causal, adaptive'),
+                (fair, most, 1_000, 'exponential'),
+                (fair, most + 0.01, 1_000, 'causal, adaptive'),
+                (sure, 0.5, 1, 'exponential'), (sure, most + 0.3, 100, 'exponential'),
+                (sure, 1.3, 100, 'causal, adaptive')):
+            assert choose(chain, Privacy(epsilon, zones=zoned), given, length).name == taken
+    assert choice._MOST_STATES == DENSE_STATES
 
 
 @pytest.mark.parametrize('symbols, stays, selection, epsilon, taken', [
     (8, None, LIVE, 2.0, 'live, adaptive'), (5_000, None, LIVE, 2.0, 'live, adaptive'),
-    (8, None, 'auto', 1.1, 'exponential'), (8, None, 'auto', 1.3, 'causal, adaptive'),
-    (30, 0.97, 'auto', 2.0, 'exponential'), (30, 0.97, 'auto', 3.0, 'causal, adaptive'),
+    (8, None, 'auto', 1.1, 'exponential'), (8, None, 'auto', 1.2, 'causal, adaptive'),
+    (30, 0.97, 'auto', 2.0, 'exponential'), (30, 0.97, 'auto', 2.1, 'causal, adaptive'),
     (8, None, 'exponential', 1.9, 'exponential'),
     (8, None, 'exponential', 2.3, 'exponential, counting'),
     (8, 0.97, 'exponential', 4.0, 'exponential'),
