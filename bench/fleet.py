@@ -25,7 +25,7 @@ from rclpy.context import Context
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
-from symdp_ros.fleet.file import read_fleet
+from symdp_ros.fleet.fleet_file import read_fleet
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ros.process.free_domain import FreeDomain
 

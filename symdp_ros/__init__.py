@@ -44,9 +44,9 @@ def __getattr__(name: str) -> Any:
         return import_module('symdp_ros.core')
     if name not in __all__:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    found = getattr(import_module(f'symdp_ros.{_HOMES.get(name, "errors")}'), name)
-    globals()[name] = found
-    return found
+    exported = getattr(import_module(f'symdp_ros.{_HOMES.get(name, "errors")}'), name)
+    globals()[name] = exported
+    return exported
 
 
 def __dir__() -> list[str]:

@@ -99,14 +99,14 @@ def best_guess_in_zones(mechanism: OnlineMechanism, length: int, *, walks: int =
     robot, clock, walked = _walked(mechanism, length, walks, walks_by)
     drawing, zone_of = mechanism.another(random=Random(length)), zones.numbers(mechanism.chain)
     names = [Told(zone) for zone in zones]
-    found, models = [], moves_of(robot)
+    by_models, models = [], moves_of(robot)
     for some in _parts(mechanism, length, walks):
         words = walked[some]
         told = [[names[z] for z in row] for row in zone_of[words].tolist()]
-        found.append(np.stack([_right_by_zone(beliefs, zone_of) for beliefs in (
+        by_models.append(np.stack([_right_by_zone(beliefs, zone_of) for beliefs in (
             smooth_together(mechanism, told, models, clock),
             outputs_and_beliefs(drawing, words, models, clock)[1])]))
-    right, time = np.concatenate(found, axis=-1).swapaxes(0, 1)  # (before, after), zones, walks
+    right, time = np.concatenate(by_models, axis=-1).swapaxes(0, 1)  # of walks
     result = {}
     for z, zone in enumerate(zones):
         visits = int((time[1, z] > 0.5).sum())  # ticks
@@ -126,11 +126,11 @@ def _right_by_zone(beliefs: Floats, zone_of: Ints) -> Floats:
 
     :param beliefs: shape (ticks, states, words).
     """
-    found = np.zeros((2, zone_of.max() + 1, beliefs.shape[2]))
+    ticks = np.zeros((2, zone_of.max() + 1, beliefs.shape[2]))
     guessed, words = zone_of[beliefs.argmax(axis=1)], np.arange(beliefs.shape[2])
-    np.add.at(found[0], (guessed, np.broadcast_to(words, guessed.shape)), beliefs.max(axis=1))
-    np.add.at(found[1], zone_of, beliefs.sum(axis=0))
-    return found
+    np.add.at(ticks[0], (guessed, np.broadcast_to(words, guessed.shape)), beliefs.max(axis=1))
+    np.add.at(ticks[1], zone_of, beliefs.sum(axis=0))
+    return ticks
 
 
 def _walked(mechanism: OnlineMechanism, length: int, walks: int, walks_by: Chain | None
@@ -185,11 +185,11 @@ def walk_distribution(chain: Chain, length: int) -> Floats:
     """Return P[s_t = s] of a walk by the chain's P: shape (length, states), from t = 1."""
     models = moves_of(chain)
     here = models.begin(chain.state_index[chain.initial_state], len(chain))
-    found = np.empty((length, len(chain)))
+    chances = np.empty((length, len(chain)))
     for t in range(length):
         here = models.forward(here)
-        found[t] = here[0]
-    return found / found.sum(axis=1, keepdims=True)
+        chances[t] = here[0]
+    return chances / chances.sum(axis=1, keepdims=True)
 
 
 def moves_of(chain: Chain) -> Models:

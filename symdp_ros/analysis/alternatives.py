@@ -88,12 +88,12 @@ def _reachable(offsets: Ints, targets: ShortInts, start: int) -> tuple[Ints, Sho
 
     n = len(offsets) - 1
     matrix = csr_matrix((np.ones(len(targets), np.int8), targets, offsets), shape=(n, n))
-    kept = np.zeros(n, bool)
-    kept[breadth_first_order(matrix, start, return_predecessors=False)] = True
-    number = np.cumsum(kept) - 1
+    reached = np.zeros(n, bool)
+    reached[breadth_first_order(matrix, start, return_predecessors=False)] = True
+    number = np.cumsum(reached) - 1
     degrees = np.diff(offsets)
-    return (np.concatenate([[0], np.cumsum(degrees[kept])]),
-            number[targets[np.repeat(kept, degrees)]])
+    return (np.concatenate([[0], np.cumsum(degrees[reached])]),
+            number[targets[np.repeat(reached, degrees)]])
 
 
 def _can_meet_at_once(offsets: Ints, targets: ShortInts) -> bool:

@@ -95,11 +95,11 @@ def _zone_words(chain: Chain, zones: Zones, words: Sequence[Word]) -> Ints:
     index.update(chain.state_index)
     numbers, zone_of = np.array([[index[s] for s in word] for word in words]), zones.numbers(chain)
     last = np.full(len(words), chain.state_index[chain.initial_state])
-    found = np.empty_like(numbers)
+    zones_told = np.empty_like(numbers)
     for t, column in enumerate(numbers.T):
         last = np.where(column < 0, last, column)
-        found[:, t] = zone_of[last]
-    return found
+        zones_told[:, t] = zone_of[last]
+    return zones_told
 
 
 def _feasible(chain: Chain, length: int, state: str) -> Iterator[tuple[str, ...]]:
@@ -153,12 +153,12 @@ def _row(law: Law, words: Sequence[Word], outputs: Sequence[Sequence[str]], priv
     if worst > _NEVER / 2:
         worst = inf
     else:
-        found = set()
+        nearest = set()
         for i, some in enumerate(others):
             which, where = np.nonzero(values[i] - values[some] >= worst - _NEAR)
             pairs = numbers[i][where] * len(exact) + numbers[some[which], where]
-            found.update(np.unique(pairs).tolist())
-        ratio = max((exact[pair // len(exact)] / exact[pair % len(exact)] for pair in found
+            nearest.update(np.unique(pairs).tolist())
+        ratio = max((exact[pair // len(exact)] / exact[pair % len(exact)] for pair in nearest
                      if exact[pair % len(exact)]), default=Fraction(1))
         worst = log(ratio)
         # A power, as `exp_lower_bound` ends at e⁶⁴.

@@ -177,11 +177,11 @@ def _by_models(chain: Chain, models: Models | Sequence[Models], length: int, wor
     """Return `_smooth` of words, each with its own models."""
     if isinstance(models, Models):
         return _smooth(chain, models, length, words, likelihood, clock)
-    kept = [likelihood(t) for t in range(length)]
+    likelihoods_at = [likelihood(t) for t in range(length)]
     parts, begin = [], 0
     while begin < words:
         end = begin + sum(1 for _ in takewhile(lambda each: each is models[begin], models[begin:]))
-        some = [likely[:, begin:end] for likely in kept]
+        some = [likely[:, begin:end] for likely in likelihoods_at]
         parts.append(_smooth(chain, models[begin], length, end - begin, some.__getitem__, clock))
         begin = end
     return np.concatenate(parts, axis=2)
@@ -189,8 +189,8 @@ def _by_models(chain: Chain, models: Models | Sequence[Models], length: int, wor
 
 def _along(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Callable[[int], Floats]:
     """Return likelihoods of signals for `_smooth`: they depend on all signals before."""
-    found = likelihoods(*_given(mechanism), _numbers(mechanism, routes))
-    return lambda t: next(found)
+    rows = likelihoods(*_given(mechanism), _numbers(mechanism, routes))
+    return lambda t: next(rows)
 
 
 def _given(mechanism: OnlineMechanism) -> tuple[AdaptiveTables, int | None, int]:
@@ -344,7 +344,7 @@ def _smooth(chain: Chain, models: Models, length: int, words: int,
     start = models.begin(chain.state_index[chain.initial_state], len(chain))
     here = np.repeat(start[:, :, None], words, axis=2)
     span = max(1, length if 2 * length * here.nbytes <= _MOST_BYTES else isqrt(length))
-    kept = []                                # b of the position before each so many
+    checkpoints = []                         # b of the position before each so many
     pairs = list[tuple[Floats, Floats]]()    # b_t, p_t of the last ones
 
     def go_on(t: int) -> None:
@@ -356,14 +356,14 @@ def _smooth(chain: Chain, models: Models, length: int, words: int,
 
     for t in range(length):
         if t % span == 0:
-            kept.append(here)
+            checkpoints.append(here)
             pairs.clear()
         symbol, more = divmod(t + 1 - first, each)
         result[t] = 1.0 if more else likelihood(symbol)
         go_on(t)
     following: tuple[Floats, Floats] | None = None  # c_{t+1}, p_{t+1}
-    for begin in range(span * (len(kept) - 1), -1, -span):
-        here = kept.pop()
+    for begin in range(span * (len(checkpoints) - 1), -1, -span):
+        here = checkpoints.pop()
         if not pairs:
             for t in range(begin, begin + span):
                 go_on(t)

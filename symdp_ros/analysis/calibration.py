@@ -115,10 +115,10 @@ class Calibration:
 
     def errors(self, name: str, epsilon: float) -> dict[str, Error]:
         """Return the expected error of a mechanism at ε for each robot."""
-        found = self._found.setdefault(name, {})
-        if epsilon not in found:
-            found[epsilon] = self._errors(name, epsilon)
-        return found[epsilon]
+        by_epsilon = self._found.setdefault(name, {})
+        if epsilon not in by_epsilon:
+            by_epsilon[epsilon] = self._errors(name, epsilon)
+        return by_epsilon[epsilon]
 
     def _errors(self, name: str, epsilon: float) -> dict[str, Error]:
         mechanism = self._mechanism(name, epsilon)
@@ -127,8 +127,8 @@ class Calibration:
             return {'': Error(of_word.mean / len(self._word),
                               of_word.standard_error / len(self._word))}
         each = map(averaged, errors_of_robots(mechanism, [*self._words.values()], draws=_DRAWS))
-        return {robot: Error(found.error, found.standard_error)
-                for robot, found in zip(self._words, each, strict=True)}
+        return {robot: Error(averages.error, averages.standard_error)
+                for robot, averages in zip(self._words, each, strict=True)}
 
     def epsilon_for(self, name: str, target: float, *, best: bool = False) -> float | None:
         """
@@ -138,9 +138,9 @@ class Calibration:
 
         :param best: for one robot.
         """
-        choose = min if best else max
+        of_robots = min if best else max
         return least_epsilon(
-            lambda epsilon: choose(map(_mean, self.errors(name, epsilon).values())),
+            lambda epsilon: of_robots(map(_mean, self.errors(name, epsilon).values())),
             target, _TOLERANCE, self._found.setdefault(name, {}))
 
     def table(self, epsilons: Iterable[float], done: Callable[[str], None] = lambda text: None,
@@ -171,16 +171,16 @@ class Calibration:
 
         :param done: as for `table`.
         """
-        found: dict[str, tuple[float | None, float | None]] = dict.fromkeys(
+        epsilons: dict[str, tuple[float | None, float | None]] = dict.fromkeys(
             self.mechanisms(), (None, None))
 
         def find(name: str) -> None:
-            found[name] = (self.epsilon_for(name, target, best=True),
-                           self.epsilon_for(name, target))
+            epsilons[name] = (self.epsilon_for(name, target, best=True),
+                              self.epsilon_for(name, target))
             done(f'the ε of {name}')
 
-        _two_at_a_time([(name, partial(find, name)) for name in found])
-        return found
+        _two_at_a_time([(name, partial(find, name)) for name in epsilons])
+        return epsilons
 
     def _mechanism(self, name: str, epsilon: float) -> Mechanism:
         privacy = replace(self._privacy, epsilon=epsilon)

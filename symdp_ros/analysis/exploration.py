@@ -30,7 +30,7 @@ from symdp_ros.maps.reports import as_fraction
 _LEAST_TICKS, _VISITS = 600, 12  # of the route: so many ticks, or visits of the longest length
 _FRAMES = 120                    # for which beliefs are kept
 _LEAST_BELIEF = 0.02             # that is kept
-_CLOCKS, _WAYS = 3, 10  # about, that are compared for a place
+_CLOCKS, _WAYS = 3, 10  # about, that are compared for a point
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Place:
+class GridPoint:
     """
-    One place of the grid, but for ε.
+    One point of the grid, without its ε.
 
     :param zoned: whether zones are told.
     """
@@ -130,12 +130,12 @@ class Exploration:
         #: the chain whose step is a tick
         self.chain = self._visits(grid.stays[0], grid.protects[0], False).chain
         # The dearest first: where nothing is known, all robots are simulated.
-        self.places = [Place(stay, protect, symbols, zoned)
+        self.points = [GridPoint(stay, protect, symbols, zoned)
                        for stay in sorted(grid.stays, key=bool) for protect in grid.protects[::-1]
                        for zoned in ((False, True) if zones else (False,))
                        for symbols in grid.symbols
                        if symbols_possible(protect, self.tick, symbols)]
-        self.processes = max(1, min(processes, len(self.places)))
+        self.processes = max(1, min(processes, len(self.points)))
         #: about how many seconds `cells` takes; 0: not known
         self.takes = 0.0
         if seconds:
@@ -145,8 +145,8 @@ class Exploration:
 
     def _takes(self, cost: Cost) -> float:
         """Return about how many seconds `cells` takes."""
-        others, places = len(self.grid.epsilons) - 1, len(self.places) / self.processes
-        return places * (
+        others, points = len(self.grid.epsilons) - 1, len(self.points) / self.processes
+        return points * (
             cost.tables * (_CLOCKS + 2 * others) + cost.errors * (_WAYS + 4 * others)
             + 2 * cost.guess * (1 + others))
 
@@ -155,24 +155,25 @@ class Exploration:
         """Return the step of the map, in seconds."""
         return float(self._graph.tick or 1.0)
 
-    def cells(self, done: Callable[[str], None] = lambda text: None) -> dict[Place, list[Cell]]:
+    def cells(self, done: Callable[[str], None] = lambda text: None
+              ) -> dict[GridPoint, list[Cell]]:
         """
         Return all cells.
 
-        :param done: called with a few words after each place.
+        :param done: called with a few words after each point.
         """
-        found = {}
-        for place, cells in self._each():
-            found[place] = cells
-            done(f'a visit of {place.protect:g} s, k = {place.symbols}')
-        return found
+        every = {}
+        for point, cells in self._each():
+            every[point] = cells
+            done(f'a visit of {point.protect:g} s, k = {point.symbols}')
+        return every
 
-    def _each(self) -> Iterator[tuple[Place, list[Cell]]]:
+    def _each(self) -> Iterator[tuple[GridPoint, list[Cell]]]:
         if self.processes == 1:
-            yield from ((place, self.at(place)) for place in self.places)
+            yield from ((point, self.at(point)) for point in self.points)
             return
         with ProcessPoolExecutor(self.processes, get_context('spawn')) as pool:
-            yield from zip(self.places, pool.map(self.at, self.places), strict=True)
+            yield from zip(self.points, pool.map(self.at, self.points), strict=True)
 
     def route(self, stay: float) -> Route:
         """Return the true route that is shown for a typical stay."""
@@ -192,37 +193,37 @@ class Exploration:
         return Route(tuple(index[state] for state in word), name, stays[name],
                      -(-ticks // _FRAMES)), name
 
-    def at(self, place: Place) -> list[Cell]:
-        """Return the cells of one place: of every mechanism, by ε."""
-        visits = self._visits(place.stay, place.protect, place.zoned)
-        period = period_of(place.protect, self.tick, place.symbols)
+    def at(self, point: GridPoint) -> list[Cell]:
+        """Return the cells of one point: of every mechanism, by ε."""
+        visits = self._visits(point.stay, point.protect, point.zoned)
+        period = period_of(point.protect, self.tick, point.symbols)
         shown, name = self._route(visits)
         robot, route = robots(visits.chain, self._trust)[name], np.array(shown.states)
 
         def privacy(epsilon: float) -> Privacy:
-            return Privacy(epsilon, place.symbols, self.zones if place.zoned else None)
+            return Privacy(epsilon, point.symbols, self.zones if point.zoned else None)
 
         rules = {epsilon: [visits.by_rule(epsilon, delay=delay, logged=logged)
                            for delay, logged in ((0.0, False), (period, False), (0.0, True))]
                  for epsilon in self.grid.epsilons}
         ruled = {(way.name, way.late): way for each in rules.values() for of, way in each
                  if way is not None and of == period}
-        found: dict[tuple[str, int | None], tuple[Errors, Way]] = {}  # at `compared_at`
+        best: dict[tuple[str, int | None], tuple[Errors, Way]] = {}  # at `compared_at`
         made: dict[Way, Any] = {}  # so do those that have the same tables
         for way in dict.fromkeys((*visits.ways(period, period), *ruled.values())):
             if ruled.get((way.name, way.late), way) != way:
                 continue
             made[way] = visits.mechanism(way, period, privacy(self.grid.compared_at))
             errors = visits.errors(way, made[way], period)
-            best, _ = found.setdefault((way.name, way.late), (errors, way))
-            if errors.wrong < best.wrong:
-                found[way.name, way.late] = errors, way
+            least, _ = best.setdefault((way.name, way.late), (errors, way))
+            if errors.wrong < least.wrong:
+                best[way.name, way.late] = errors, way
         cells: list[Cell] = []
         for epsilon in self.grid.epsilons:
             guesses: dict[Way, Guess] = {}
             here = made if epsilon == self.grid.compared_at else {
-                way: visits.mechanism(way, period, privacy(epsilon)) for _, way in found.values()}
-            for errors, way in found.values():
+                way: visits.mechanism(way, period, privacy(epsilon)) for _, way in best.values()}
+            for errors, way in best.values():
                 mechanism = here[way]
                 if here is not made:
                     errors = visits.errors(way, mechanism, period)
@@ -234,7 +235,7 @@ class Exploration:
                     epsilon, period, way.name, way.late, (period, way) in rules[epsilon], errors,
                     guesses.get(way),
                     tuple(reports.tolist()),
-                    None if beliefs is None else _kept(beliefs[::shown.frame])))
+                    None if beliefs is None else _likely(beliefs[::shown.frame])))
         return cells
 
 
@@ -250,6 +251,6 @@ def symbols_possible(protect: float, tick: float, symbols: int) -> bool:
     return as_fraction(protect) // as_fraction(period) + 1 == symbols
 
 
-def _kept(beliefs: Floats) -> tuple[dict[int, float], ...]:
+def _likely(beliefs: Floats) -> tuple[dict[int, float], ...]:
     return tuple({int(s): float(row[s]) for s in np.flatnonzero(row >= _LEAST_BELIEF)}
                  for row in beliefs)

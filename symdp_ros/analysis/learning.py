@@ -268,9 +268,9 @@ class ChainLearner:
 
     def _map_shares(self) -> Floats:
         """Return the map's own share of each move among the moves from its state."""
-        found = self._chain.edge_probabilities() * ~self._staying
-        sums = np.bincount(self._sources, found, len(self._chain))
-        return found / np.where(sums > 0, sums, 1.0)[self._sources]
+        chances = self._chain.edge_probabilities() * ~self._staying
+        sums = np.bincount(self._sources, chances, len(self._chain))
+        return chances / np.where(sums > 0, sums, 1.0)[self._sources]
 
     def _with_habits(self, plain: Floats, counts: Floats, total: Floats,
                      spread: float) -> Floats:
@@ -284,8 +284,8 @@ class ChainLearner:
         best = -inf, plain
         for habit in _HABITS:
             for many in _MANY:
-                found = self._under(habit, many, plain, counts, total, spread)
-                best = max(best, found, key=lambda pair: pair[0])
+                weighed = self._under(habit, many, plain, counts, total, spread)
+                best = max(best, weighed, key=lambda pair: pair[0])
         return best[1]
 
     def _under(self, habit: float, many: float, plain: Floats, counts: Floats, total: Floats,
@@ -333,6 +333,6 @@ def _noisy(table: Integers, cells: Booleans, scale: Fraction,
     """Return a table with noise in some cells; the others are 0 in every table."""
     noisy = np.zeros_like(table)
     for cell in np.flatnonzero(cells).tolist():
-        found = int(table[cell]) + draw_discrete_laplace(scale, random)
-        noisy[cell] = min(max(found, -_LARGEST), _LARGEST)
+        count = int(table[cell]) + draw_discrete_laplace(scale, random)
+        noisy[cell] = min(max(count, -_LARGEST), _LARGEST)
     return noisy

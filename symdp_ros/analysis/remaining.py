@@ -63,8 +63,8 @@ def remaining(values: Mapping[str, Any]) -> Remaining:
     :param values: of the options of `privatizer`, with `protect`.
     :raises ChainError, ConfigurationError, PrivacyError: as the node refuses them.
     """
-    place = MapSettings.of(values)
-    graph, zones = place.read(), place.zones()
+    map_settings = MapSettings.of(values)
+    graph, zones = map_settings.read(), map_settings.zones()
     sampling, settings = settled(values, graph)
     chain, privacy = sampling.chain(graph), sampling.privacy(
         values['epsilon'], values['adjacency'], zones)
@@ -87,15 +87,15 @@ def stays_found(mechanism: OnlineMechanism, visits: Sequence[int] = VISITS,
     """
     chain, clock = mechanism.chain, mechanism.chain.ticks * mechanism.stride
     weights, random = chain.single.models(mechanism.trust).prior, Random(runs)
-    found = np.zeros(len(visits))
+    shares = np.zeros(len(visits))
     for robot, weight in zip(robots(chain.single, mechanism.trust).values(), weights.tolist(),
                              strict=True):
         walks = patrols(robot, _BEFORE * clock, ceil(weight * runs))
         for walk in walks:
             before, place = walk[clock - 1::clock], chain.state_index[walk[-1]]
             for n, (_, likelihood) in enumerate(stay_drawn(mechanism, before, visits, random)):
-                found[n] += weight / len(walks) * (likelihood.argmax() == place)
-    return tuple(found.tolist())
+                shares[n] += weight / len(walks) * (likelihood.argmax() == place)
+    return tuple(shares.tolist())
 
 
 def stay_drawn(mechanism: OnlineMechanism, before: Sequence[str], lengths: Sequence[int],

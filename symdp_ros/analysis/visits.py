@@ -212,10 +212,10 @@ class VisitCalibration:
         return (self if walks == self._walks else self._with(walks)), takes
 
     def _with(self, walks: int, shorter: int = 1) -> 'VisitCalibration':
-        found = VisitCalibration(self._graph, protect=self._protect, stay=self._stay, walks=walks,
+        other = VisitCalibration(self._graph, protect=self._protect, stay=self._stay, walks=walks,
                                  shorter=shorter, trust=self._trust, zones=self._zones)
-        vars(found).update(_way_lengths=self._way_lengths, _metres=self._metres)  # the same map
-        return found
+        vars(other).update(_way_lengths=self._way_lengths, _metres=self._metres)  # the same map
+        return other
 
     def _cost(self, delay: float) -> tuple[float, tuple[float, float]]:
         """Return seconds: for tables; for one walk of each robot, its errors and its guess."""
@@ -314,13 +314,13 @@ class VisitCalibration:
 
         :param row: where the way is left open, its best.
         """
-        found = row.logged if logged else row.live
-        period, way = self.by_rule(row.epsilon, delay=found.delay or 0.0, logged=logged)
+        errors = row.logged if logged else row.live
+        period, way = self.by_rule(row.epsilon, delay=errors.delay or 0.0, logged=logged)
         if period != row.period:
             return None
         same = way is None or (way.name, way.clock) == (
-            found.mechanism, (self._ticks(found.report_period), found.moves))
-        return found if way is None or same else self.errors(way, self.mechanism(
+            errors.mechanism, (self._ticks(errors.report_period), errors.moves))
+        return errors if way is None or same else self.errors(way, self.mechanism(
             way, period, Privacy(row.epsilon, row.adjacency, self._zones)), period)
 
     def mechanism(self, way: Way, period: float,
@@ -358,10 +358,10 @@ class VisitCalibration:
             drawn = self._drawn(mechanism, report, true)[0]
         else:
             clock = online.chain.ticks, online.chain.ticks * online.stride
-            found, every = outputs_and_beliefs(
+            outputs, every = outputs_and_beliefs(
                 online.another(random=Random(len(route))),
                 true[:, clock[0] - 1::clock[1]].astype(np.int32), moves_of(robot), clock)
-            drawn, beliefs = found.astype(np.int64), every[:, :, 0]
+            drawn, beliefs = outputs.astype(np.int64), every[:, :, 0]
         waited = None if late is None else late * self._ticks(period)
         stands = drawn[0, _standing(drawn, report, waited)]
         shown = np.full(len(route), -1)
@@ -370,21 +370,21 @@ class VisitCalibration:
 
     def _of(self, live: Errors, period: float, privacy: Privacy) -> OnlineMechanism:
         """Return the mechanism that made these errors."""
-        found = self.mechanism(
+        mechanism = self.mechanism(
             Way(live.mechanism, (self._ticks(live.report_period), live.moves),
                 round((live.delay or 0.0) / period)), period, privacy)
-        assert isinstance(found, OnlineMechanism)
-        return found
+        assert isinstance(mechanism, OnlineMechanism)
+        return mechanism
 
     def by_robot(self, row: Row) -> dict[str, float]:
         """Return the share of time that is wrong live, for every simulated robot."""
         mechanism = self._live(row)
         ticks, waited = self._ticks(row.period), self._ticks(row.live.delay or 0.0)
-        found = dict(row.live.by_robot)
+        shares = dict(row.live.by_robot)
         for name in self._others:
             drawn = *self._drawn(mechanism, ticks, self._walked(name)), waited
-            found[name] = float(self._off(*drawn, np.not_equal).mean())
-        return found
+            shares[name] = float(self._off(*drawn, np.not_equal).mean())
+        return shares
 
     def guesses_in_zones(self, row: Row) -> dict[str, Guess]:
         """
@@ -428,11 +428,11 @@ class VisitCalibration:
         if ways is None:
             return ticks
         reported = self._true[:, ticks - 1::ticks]
-        found = ways[reported[:, :-1], reported[:, 1:]]
-        order = np.argsort(found, axis=None, kind='stable')
-        shares = np.repeat(self._shares / self._shares.sum(), found.size // len(self._shares))
-        covered = np.cumsum(shares[order]) * len(self._shares) / found.size > _COVERED
-        return max(1, int(found.ravel()[order[np.argmax(covered)]]))
+        lengths = ways[reported[:, :-1], reported[:, 1:]]
+        order = np.argsort(lengths, axis=None, kind='stable')
+        shares = np.repeat(self._shares / self._shares.sum(), lengths.size // len(self._shares))
+        covered = np.cumsum(shares[order]) * len(self._shares) / lengths.size > _COVERED
+        return max(1, int(lengths.ravel()[order[np.argmax(covered)]]))
 
     def guess(self, mechanism: OnlineMechanism) -> Guess:
         """Return how often an adversary of its reports is right, on average over the robots."""
@@ -480,9 +480,9 @@ class VisitCalibration:
         report = ticks // (1 if online is None else online.reports)
         symbols = true[:, report - 1::report * (1 if online is None else online.stride)]
         walks, length = symbols.shape
-        found = mechanism.privatize_many(symbols.astype(np.int32).ravel(),
-                                         np.arange(walks + 1) * length)
-        return found.astype(np.int64).reshape(walks, -1), true, report
+        outputs = mechanism.privatize_many(symbols.astype(np.int32).ravel(),
+                                           np.arange(walks + 1) * length)
+        return outputs.astype(np.int64).reshape(walks, -1), true, report
 
     def errors(self, way: Way, mechanism: OnlineMechanism | OfflineMechanism,
                period: float, walks: int | None = None) -> Errors:
@@ -523,9 +523,9 @@ class VisitCalibration:
         if not self.chain.stores_edges:
             return 1.0 - np.eye(size)
         offsets, targets = self.chain.csr()
-        found = shortest_path(csr_array((np.ones(len(targets)), targets, offsets),
-                                        shape=(size, size)), unweighted=True)
-        return np.where(np.isfinite(found), found, float(size))
+        lengths = shortest_path(csr_array((np.ones(len(targets)), targets, offsets),
+                                          shape=(size, size)), unweighted=True)
+        return np.where(np.isfinite(lengths), lengths, float(size))
 
     @cached_property
     def _metres(self) -> Floats | None:

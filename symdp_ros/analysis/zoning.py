@@ -47,13 +47,13 @@ def propose_zones(chain: Chain, size: int = 12) -> Zones:
 def _neighbours(chain: Chain) -> list[list[int]]:
     """Return the neighbours of each state, ascending."""
     offsets, targets = chain.csr()
-    found: list[set[int]] = [set() for _ in range(len(chain))]
+    neighbours: list[set[int]] = [set() for _ in range(len(chain))]
     for s in range(len(chain)):
         for there in targets[offsets[s]:offsets[s + 1]].tolist():
             if there != s:
-                found[s].add(there)
-                found[there].add(s)
-    return [sorted(row) for row in found]
+                neighbours[s].add(there)
+                neighbours[there].add(s)
+    return [sorted(row) for row in neighbours]
 
 
 def _joined(neighbours: list[list[int]], size: int) -> list[int]:
@@ -70,16 +70,16 @@ def _joined(neighbours: list[list[int]], size: int) -> list[int]:
         if not fitting:
             continue
         other = max(fitting, key=lambda z: (links[zone][z] / len(members[z]), -members[z][0]))
-        kept, gone = sorted((zone, other))
-        members[kept] += members[gone]
+        first, gone = sorted((zone, other))
+        members[first] += members[gone]
         members[gone] = []
         for there, number in links[gone].items():
             del links[there][gone]
-            if there != kept:
-                links[kept][there] = links[kept].get(there, 0) + number
-                links[there][kept] = links[kept][there]
+            if there != first:
+                links[first][there] = links[first].get(there, 0) + number
+                links[there][first] = links[first][there]
         links[gone] = {}
-        heappush(queue, (len(members[kept]), kept))
+        heappush(queue, (len(members[first]), first))
     zones = [0] * len(neighbours)
     for zone, states in enumerate(members):
         for s in states:

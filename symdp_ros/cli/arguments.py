@@ -36,9 +36,9 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args=None, namespace=None):
         self._check_names(sys.argv[1:] if args is None else args)
-        found, rest = super().parse_known_args(args, namespace)
+        options, rest = super().parse_known_args(args, namespace)
         for action in self._actions:
-            value = getattr(found, action.dest, None)
+            value = getattr(options, action.dest, None)
             # For `--option=--`, Python before 3.13 makes an empty list.
             if value == [] != action.default or value == [[]]:
                 self.error(f'argument {"/".join(action.option_strings)}: expected one argument')
@@ -49,7 +49,7 @@ class Parser(argparse.ArgumentParser):
                     action.declared.check(value)
                 except ConfigurationError as error:
                     self.exit(2, f'{self.prog}: {error}\n')
-        return found, rest
+        return options, rest
 
     def _check_names(self, words):
         """Say which option was meant, before anything is said of those that are missing."""

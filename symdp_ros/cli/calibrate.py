@@ -19,8 +19,8 @@ from symdp_ros.cli import calibrate_visits
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
 from symdp_ros.cli.maps.zones import guessed_in_zones, print_zones
+from symdp_ros.cli.printed_tables import ruled_table
 from symdp_ros.cli.progress import announce, progress
-from symdp_ros.cli.tables import ruled_table
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.choice import choose
 from symdp_ros.core.mechanism_settings import MechanismSettings
@@ -234,18 +234,18 @@ def _word(options, chain):
     return words[0]
 
 
-def _needed(found, calibration, several):
+def _needed(epsilons, calibration, several):
     from rich.table import Table
 
-    def cell(name, epsilon, choose):
+    def cell(name, epsilon, pick):
         if epsilon is None:
             return 'above 60'
         errors = calibration.errors(name, epsilon)
-        robot = choose(errors, key=lambda robot: errors[robot].mean)
+        robot = pick(errors, key=lambda robot: errors[robot].mean)
         return f'{epsilon:.3g}' + (f' ({robot})' if several else '')
 
     table = Table(show_header=False)
-    for name, (best, worst) in found.items():
+    for name, (best, worst) in epsilons.items():
         table.add_row(name, *([cell(name, best, min)] if several else []),
                       cell(name, worst, max))
     return table
@@ -295,9 +295,9 @@ def _by_robot(calibration, taken, epsilon):
     return table
 
 
-def _guesses(found):
+def _guesses(guesses_at):
     table = ruled_table('>ε', '>without them', '>with them')
-    for epsilon, guesses in found.items():
+    for epsilon, guesses in guesses_at.items():
         table.add_row(f'{epsilon:g}', _range([guess.before for guess in guesses]),
                       _range([guess.after for guess in guesses]) + (
                           f' ± {100 * guesses[0].standard_error:.1f} %'
@@ -312,11 +312,11 @@ def _costs(options):
 
 
 def _alternatives(chain, adjacency):
-    found = fewest_differences(chain)
-    if found.positions is None:
+    fewest = fewest_differences(chain)
+    if fewest.positions is None:
         return 'no two routes of one length join the same ends on this map'
-    bound = '' if found.exact else 'at least '
+    bound = '' if fewest.exact else 'at least '
     advice = (f'; k = {adjacency} protects no real alternative: choose a k at least as large'
-              if adjacency < found.positions else '')
-    return (f'two routes between the same ends can differ in as few as {bound}{found.positions} '
-            f'symbol{"" if found.positions == 1 else "s"}{advice}')
+              if adjacency < fewest.positions else '')
+    return (f'two routes between the same ends can differ in as few as {bound}{fewest.positions} '
+            f'symbol{"" if fewest.positions == 1 else "s"}{advice}')

@@ -11,8 +11,8 @@ from symdp_ros.analysis.visits import Errors, Row, VisitCalibration
 from symdp_ros.cli.maps.check import graph_of
 from symdp_ros.cli.maps.zones import print_zones
 from symdp_ros.cli.parameter_file import parameter_text, parameters_of
+from symdp_ros.cli.printed_tables import ruled_table
 from symdp_ros.cli.progress import announce, progress
-from symdp_ros.cli.tables import ruled_table
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.files.durable import check_new, write_new_file
@@ -66,19 +66,19 @@ def run(options: argparse.Namespace) -> int:
 
     with progress(len(visits.periods)) as done:
         rows = {period: row_of(period) for period in visits.periods}
-    found = [row for row in rows.values() if row is not None]
+    possible = [row for row in rows.values() if row is not None]
     missing = [f'{period:g} s' for period, row in rows.items() if row is None]
-    if not found:
+    if not possible:
         console.print(f'no ε up to 60 reaches an error of {options.target_error:g}: allow more, '
                       'or protect a shorter visit')
         return 0
-    best = min(found, key=lambda row: (row.live.wrong if options.target_error is None
-                                       else row.epsilon))
-    by_rule = next((row for row in found if row.period == visits.by_rule(row.epsilon)[0]), None)
-    for title, table in _tables(found, best, by_rule, options.target_error is not None):
+    best = min(possible, key=lambda row: (row.live.wrong if options.target_error is None
+                                          else row.epsilon))
+    by_rule = next((row for row in possible if row.period == visits.by_rule(row.epsilon)[0]), None)
+    for title, table in _tables(possible, best, by_rule, options.target_error is not None):
         console.print(title)
         console.print(table)
-    error = max(e.standard_error for r in found for e in (r.live, r.logged))
+    error = max(e.standard_error for r in possible for e in (r.live, r.logged))
     console.print(f'standard errors of wrong: at most {100 * error:.1f} % of the time')
     if len(visits.mean_stay) > 1:
         console.print(_by_robot(visits.by_robot(best), visits.mean_stay))
@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
             parameters, options, 'symdp calibrate --protect'))
         console.print(f'parameters of a privatizer in {printable(options.yaml)}')
     if options.plot:
-        _draw(found, options)
+        _draw(possible, options)
         console.print(f'drawn in {printable(options.plot)}')
     return 0
 

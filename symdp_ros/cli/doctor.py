@@ -85,10 +85,10 @@ def run(options) -> int:
     for wanted in options.topics or ():
         if not any(_inside(channel, [wanted]) for channel in graph.topics):
             raise ConfigurationError(f'there is no topic {wanted} in ROS domain {domain}')
-    found = sorted(findings(graph, options.topics or ()), key=lambda row: not row.certain)
-    if found:
-        _print(found)
-    certain = sum(row.certain for row in found)
+    topics = sorted(findings(graph, options.topics or ()), key=lambda row: not row.certain)
+    if topics:
+        _print(topics)
+    certain = sum(row.certain for row in topics)
     private = sorted({channel.name for channel in graph.topics if _is_private(channel)})
     near = (os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST'
             and 'zenoh' not in get_rmw_implementation_identifier())  # it ignores this
@@ -100,7 +100,7 @@ def run(options) -> int:
     if segments := segments_for_all():
         print(f'in /dev/shm, every user of this machine can read {counted(segments, "file")} of '
               'Fast DDS, where messages stay: SECURITY.md, Other users, says what helps')
-    print(f'show where a robot is: {certain}; may show it: {len(found) - certain}')
+    print(f'show where a robot is: {certain}; may show it: {len(topics) - certain}')
     return 1 if certain else 0
 
 
@@ -262,7 +262,7 @@ def _some_names(names: Sequence[str], most: int = _FEW) -> str:
     return (shown or 'none') if len(names) <= most else f'{shown} and {len(names) - most} more'
 
 
-def _print(found):
+def _print(topics):
     from rich.console import Console
     from rich.table import Table
 
@@ -272,7 +272,7 @@ def _print(found):
     for column, ratio in (('', 4), ('topic, service or node', 14), ('from, to', 12),
                           ('what it shows', 12), ('what to do', 11)):
         table.add_column(column, overflow='fold', ratio=ratio)
-    for row in found:
+    for row in topics:
         ends = [_some_names(sorted(row.sources)) if row.sources else 'nobody now']
         if row.readers:
             ends.append(f'to {_some_names(sorted(row.readers))}')

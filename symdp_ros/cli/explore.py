@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 import shlex
 
-from symdp_ros.analysis.exploration import Cell, Exploration, Grid, Place
+from symdp_ros.analysis.exploration import Cell, Exploration, Grid, GridPoint
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.cli.parameter_file import parameter_text, parameters_of
@@ -57,14 +57,14 @@ def run(options: argparse.Namespace) -> int:
                               zones=MapSettings.of(vars(options)).zones(),
                               seconds=options.seconds, processes=len(os.sched_getaffinity(0)))
     SamplingSettings('period', 1.0).check(exploration.chain)  # as nodes do
-    announce(f'{len(exploration.places)} settings of {len(epsilons)} ε each', exploration.takes)
-    with progress(len(exploration.places)) as done:
+    announce(f'{len(exploration.points)} settings of {len(epsilons)} ε each', exploration.takes)
+    with progress(len(exploration.points)) as done:
         cells = exploration.cells(done)
     text = page(graph, Path(options.chain_file).name, exploration, cells,
-                lambda place, cell: _files(place, cell, options, exploration.tick),
+                lambda point, cell: _files(point, cell, options, exploration.tick),
                 dict(zip(('epsilon', 'protect', 'stay'), (values[0] for values in given))))
     write_new_file(output, text)
-    print(f'{printable(output)}: {len(exploration.places)} settings of '
+    print(f'{printable(output)}: {len(exploration.points)} settings of '
           f'{len(exploration.grid.epsilons)} ε each, {len(text.encode()) / 1e6:.1f} MB; open it '
           'in a browser')
     return 0
@@ -81,20 +81,20 @@ def _values(options: argparse.Namespace, graph: TransitionGraph) -> list[tuple[f
 
 def _numbers(given: Sequence[str], option) -> tuple[float, ...]:
     """Return the values of an option that may be given several times."""
-    found = tuple(dict.fromkeys(option.parse(text) for text in given))
-    if len(found) > _MOST_VALUES:
-        raise ConfigurationError(f'--{option.name} is given {len(found)} times: at most '
+    numbers = tuple(dict.fromkeys(option.parse(text) for text in given))
+    if len(numbers) > _MOST_VALUES:
+        raise ConfigurationError(f'--{option.name} is given {len(numbers)} times: at most '
                                  f'{_MOST_VALUES} values can be compared', setting=option.name)
-    if option is PROTECT and 0 in found:
+    if option is PROTECT and 0 in numbers:
         raise ConfigurationError('--protect is 0: a visit lasts longer', setting='protect')
-    return found
+    return numbers
 
 
-def _files(place: Place, cell: Cell, options: argparse.Namespace, tick: float) -> str:
+def _files(point: GridPoint, cell: Cell, options: argparse.Namespace, tick: float) -> str:
     """Return a parameter file, and in comments how it is used."""
     given = argparse.Namespace(**{
-        **vars(options), 'protect': place.protect, 'stay': place.stay,
-        'zones_file': options.zones_file if place.zoned else None})
+        **vars(options), 'protect': point.protect, 'stay': point.stay,
+        'zones_file': options.zones_file if point.zoned else None})
     parameters = parameters_of(cell.errors, cell.period, cell.epsilon, given, tick,
                                by_rule=cell.by_rule)
     text = parameter_text(parameters, given, 'symdp explore')

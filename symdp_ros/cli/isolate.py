@@ -8,7 +8,7 @@ from pathlib import Path
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.files.durable import write_new_file
-from symdp_ros.fleet.file import Fleet, read_fleet
+from symdp_ros.fleet.fleet_file import Fleet, read_fleet
 from symdp_ros.fleet.isolation import domain_bridges, sros2_policy, zenoh_bridges
 from symdp_ros.options import ISOLATED_BY, ISOLATION, TO_DOMAIN
 

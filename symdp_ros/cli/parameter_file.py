@@ -30,13 +30,13 @@ def parameters_of(errors: Errors, period: float, epsilon: float, options: argpar
     by_hand = {} if by_rule else {
         'period': period, 'report_period': errors.report_period,
         'moves': 0 if errors.report_period == tick else errors.moves, **draws}
-    found = {
+    parameters = {
         'protect': options.protect, 'epsilon': epsilon, 'stay': options.stay or 0.0,
         'delay': errors.delay or 0.0, 'zones_file': options.zones_file or '',
         'self_loops': options.self_loops, 'trust': options.trust, **by_hand}
     left_out = {'self_loops': False, 'trust': DEFAULT_TRUST, 'zones_file': '', 'moves': 0,
                 'stay': 0.0, 'delay': 0.0}
-    return {name: value for name, value in found.items() if left_out.get(name) != value}
+    return {name: value for name, value in parameters.items() if left_out.get(name) != value}
 
 
 def parameter_text(parameters: Mapping[str, object], options: argparse.Namespace,

@@ -1231,7 +1231,7 @@ static WIDE Size choose_one(const Question *q, Place *p, Size word, int64_t *siz
 }
 
 /* choose(X, f, inside or None, previous, successors, shares, at_once, founders, sizes, codes,
-   states, words, width, most) → the most candidates of a word: `cells.choose`. */
+   states, words, width, most) → the most candidates of a word: `cells.best_cells`. */
 static PyObject *choose(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};

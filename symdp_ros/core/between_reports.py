@@ -31,7 +31,7 @@ def between_reports(states: Sequence[str], offsets: Ints, targets: ShortInts, ch
     size = len(states)
     matrices = [Neighbours.before(offsets, targets, row) for row in chances]
     within = Neighbours.before(offsets, targets)
-    found: list[Ints] = []
+    targets_of_blocks: list[Ints] = []
     parts: list[Floats] = []
     height = max(1, block // size)
     for first in range(0, size, height):
@@ -41,17 +41,17 @@ def between_reports(states: Sequence[str], offsets: Ints, targets: ShortInts, ch
         near = start > 0
         for _ in range(moves):
             near |= within.sums(near.T).T > 0
-        kept: Ints | None = None
+        likely: Ints | None = None
         later_of = []
         for matrix in matrices:
             later = start
             for _ in range(ticks):
                 later = matrix.sums(later.T).T
-            if kept is None:
+            if likely is None:
                 near &= later > 0
-                kept = np.flatnonzero(near)
-            later_of.append(later.ravel()[kept])
-        assert kept is not None  # there is P
+                likely = np.flatnonzero(near)
+            later_of.append(later.ravel()[likely])
+        assert likely is not None  # there is P
         counts = near.sum(axis=1)
         if not counts.all():
             state = states[some[int(np.argmin(counts))]]
@@ -64,9 +64,9 @@ def between_reports(states: Sequence[str], offsets: Ints, targets: ShortInts, ch
         lost = np.repeat(sums == 0, counts, axis=1)
         values = np.where(lost, values[0], values)
         values /= np.repeat(np.add.reduceat(values, starts, axis=1), counts, axis=1)
-        found.append(kept + first * size)
+        targets_of_blocks.append(likely + first * size)
         parts.append(values)
-    places, values = np.concatenate(found), np.concatenate(parts, axis=1)
+    places, values = np.concatenate(targets_of_blocks), np.concatenate(parts, axis=1)
     rounded = np.array([float(f'{p:.12g}') for p in values.ravel().tolist()])
     ends = np.searchsorted(places, np.arange(size + 1) * size)
     return (ends.astype(np.int64), (places % size).astype(np.int32),

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What `auto` takes, live and for logs: by a rule, from public data alone, in microseconds.
+What `auto` chooses, live and for logs: by a rule, from public data alone, in microseconds.
 
 Live, the policy `adaptive` errs least on every map, at every ε and k. (Where the map says how the
 robot moves and is wrong, `guided` can err less; but nobody knows that.)
@@ -48,7 +48,7 @@ _STEEP, _EVEN = 5.0, 0.7  # against counting over an alphabet
 def choose(chain: Chain, privacy: Privacy, settings: MechanismSettings,
            length: int = 0) -> MechanismSettings:
     """
-    Return the settings of what is taken, which leave nothing open.
+    Return the settings that are chosen, without 'auto'.
 
     :param length: n, of the longest word; of live words it is not known.
     :raises ConfigurationError: a setting is not valid.

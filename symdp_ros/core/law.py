@@ -14,8 +14,8 @@ class Law(Protocol):
     How a mechanism privatizes whole words: draws, and the probability of what it draws.
 
     A word is a sequence of states, None where the symbol is unknown; words are checked by the
-    caller. Outputs are feasible and as long as the word (longer with several `reports`). What
-    answers None or 0 here is the default of laws that do not support a query.
+    caller. Outputs are feasible and as long as the word (longer with several `reports`). Methods
+    that return None or 0 here are defaults, for laws that do not support the query.
     """
 
     #: which of `core.accounting.BOUNDS` holds for it

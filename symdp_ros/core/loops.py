@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Loops that were compiled when the package was installed; None where there was no C compiler.
+The loops in C; None where the package was installed without a C compiler.
 
-What they compute, NumPy computes without them, in the same order of additions: `_loops.c` says
-where.
+NumPy then computes the same, in the same order of additions: `_loops.c` names the functions.
 """
 from contextlib import suppress
 from importlib import import_module

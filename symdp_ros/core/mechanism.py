@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every mechanism has: a public chain, ε and k, and a law."""
+"""The base of all mechanisms: a public chain, ε and k, and a law."""
 from collections.abc import Iterable
 from typing import TypeVar
 

@@ -30,11 +30,10 @@ class MechanismSettings:
 
     :param selection: of `OfflineMechanism`; 'live': the online mechanism, symbol by symbol.
 
-    :param reports: of `OnlineMechanism`; several leave open the policy adaptive alone.
+    :param reports: of `OnlineMechanism`; with several, the policy is adaptive.
 
     The others are those of `OnlineMechanism` and `OfflineMechanism`. Selection, base and policy
-    may be 'auto': `core.choice` takes one of all that the others leave open, from chain, ε, k and
-    length alone.
+    may be 'auto': `core.choice` then chooses them, from chain, ε, k and length alone.
     """
 
     selection: str = AUTO
@@ -70,11 +69,10 @@ class MechanismSettings:
 
     def available(self, zones: object = None) -> dict[str, 'MechanismSettings']:
         """
-        Return every concrete setting that they leave open, by name.
+        Return the settings that 'auto' may choose from, by name.
 
-        With a delay, several reports, zones, or moves of its own, of policies that is adaptive
-        alone. The policy
-        paper is there only where it is named.
+        With a delay, several reports, zones, or `learn`, the only policy is adaptive. The policy
+        paper is there only if it is named.
 
         :param zones: of `core.privacy.Privacy`; None: there are none.
         """
@@ -82,7 +80,7 @@ class MechanismSettings:
         if (self.delay or self.reports > 1 or zones is not None or self.learn != 'none') and (
                 'policy' in values):
             values['policy'] = ('adaptive',)
-        found = {}
+        by_name = {}
         every = [name for name, uses in SELECTIONS.items()
                  if (self.reports == 1 or name == 'causal')
                  and (zones is None or name in IN_ZONES or 'policy' in uses)]
@@ -91,12 +89,12 @@ class MechanismSettings:
             for taken in product(*(values[name] for name in names)):
                 given = dict[str, Any](zip(names, taken, strict=True))
                 settings = replace(self, selection=selection, **given)
-                found[settings.name] = settings
-        return found
+                by_name[settings.name] = settings
+        return by_name
 
     @property
     def name(self) -> str:
-        """Return what people read of settings that leave nothing open."""
+        """Return the name that people read, of settings without 'auto'."""
         return name_of(self.selection, base=self.base, policy=self.policy, delay=self.delay)
 
     def online(self, chain: 'Chain', privacy: 'Privacy',

@@ -52,7 +52,7 @@ _NUMBERS = 'no', 'one', 'two', 'three', 'four', 'five', 'six'
 
 def check_base(base: str, trust: float) -> None:
     """
-    Refuse a base measure that there is not.
+    Refuse a base measure that does not exist.
 
     :raises ConfigurationError: `base` is none of `BASES`; `trust` is no number in [0, 1].
     """
@@ -67,7 +67,7 @@ def check_base(base: str, trust: float) -> None:
 
 class RankOne:
     """
-    The moves of one model where all can follow all: as a matrix, that of their chances.
+    The matrix of chances of one model where all can follow all, as two numbers.
 
     :param other, stay: the chances of each other state, and of staying.
     """
@@ -77,8 +77,8 @@ class RankOne:
 
     def __matmul__(self, values: Floats) -> Floats:
         """Return the product with values of shape (states, …): the same from either side."""
-        found: Floats = self._other * (values.sum(axis=0) - values) + self._stay * values
-        return found
+        product: Floats = self._other * (values.sum(axis=0) - values) + self._stay * values
+        return product
 
 
 def public_models(offsets: Ints, targets: ShortInts) -> Floats:
@@ -105,7 +105,7 @@ def public_models(offsets: Ints, targets: ShortInts) -> Floats:
 @dataclass(frozen=True)
 class Models:
     """
-    Public models and their switch (see the module); those that coincide are one.
+    Public models and their switch (see the module); equal models count once.
 
     :param names: of the models, for people to read.
     :param weights: float32, shape (models, edges): P_m of each move, in the order of `Chain.csr`;
@@ -125,7 +125,7 @@ class Models:
 
     @property
     def keep(self) -> float:
-        """Return 1 − ρ, with which a model goes on being the one; 1 where there is one model."""
+        """Return 1 − ρ, the chance that no model is drawn anew; 1 with one model."""
         return 1.0 - SWITCH if len(self) > 1 else 1.0
 
     @property
@@ -136,8 +136,7 @@ class Models:
     @cached_property
     def mean(self) -> Floats:
         """Return Σ_m q(m)·P_m of each move: float64, shape (edges,)."""
-        found: Floats = self.prior @ self.weights.astype(np.float64)
-        return found
+        return self.prior @ self.weights.astype(np.float64)
 
     def log_measure(self, route: Sequence[int]) -> float:
         """
@@ -175,19 +174,18 @@ class Models:
         return self.switched(self._moved(joint, 0))
 
     def switched(self, moved: Floats) -> Floats:
-        """Return what a belief over (model, …) becomes by the switch alone."""
+        """Return a belief over (model, …) after the switch, before the move."""
         if len(self) == 1:
             return moved
         switch = self.switch.reshape(-1, *[1] * (moved.ndim - 1))
-        found: Floats = self.keep * moved + switch * moved.sum(axis=0)
-        return found
+        switched: Floats = self.keep * moved + switch * moved.sum(axis=0)
+        return switched
 
     def mixed(self, values: Floats) -> Floats:
-        """Return, for each model before the switch, the mean of what follows it after it."""
+        """Return, for each model before the switch, the mean of `values` after it."""
         if len(self) == 1:
             return values
-        found: Floats = self.keep * values + np.tensordot(self.switch, values, 1)
-        return found
+        return self.keep * values + np.tensordot(self.switch, values, 1)
 
     def backward(self, values: Floats) -> Floats:
         """
@@ -198,7 +196,7 @@ class Models:
         return self._moved(self.mixed(values), 1)
 
     def _moved(self, values: Floats, direction: int) -> Floats:
-        """Return Pᵀ_m, or P_m, times what each model has."""
+        """Return Pᵀ_m, or P_m, times the values of each model."""
         if not len(self.offsets):
             return np.stack([model @ rows for model, rows in zip(
                 self.matrices, values, strict=True)])
@@ -271,9 +269,9 @@ def complete_models(states: int, stays: float | None, trust: float) -> Models:
 
     def weigh(chances: Floats, least: float) -> Weights:
         other, stay = np.maximum(chances, least).tolist()
-        found: Weights = (np.array([other, stay]) / ((states - 1) * other + stay)).astype(
+        weights: Weights = (np.array([other, stay]) / ((states - 1) * other + stay)).astype(
             np.float32)
-        return found
+        return weights
 
     public = np.stack([np.full(2, 1 / states), *map(row, STAYING)])
     return _make_models(np.empty(0, np.int64), np.empty(0, np.int32), weigh, public,
@@ -286,28 +284,28 @@ def _make_models(offsets: Ints, targets: ShortInts, weigh: Callable[[Floats, flo
         trust = 0.0
     elif trust > 1 - LEAST_WEIGHT:
         trust = 1.0
-    found: dict[bytes, tuple[str, Weights]] = {}
+    different: dict[bytes, tuple[str, Weights]] = {}
     shares: dict[bytes, float] = {}
     if trust < 1:
         names = (UNIFORM, *(f'stays {chance:g}' for chance in STAYING))
         for name, row in zip(names, public, strict=True):
             weights = weigh(row, LEAST_WEIGHT if name == UNIFORM else 0.0)
-            found.setdefault(weights.tobytes(), (name, weights))
-        uniform, *others = found
+            different.setdefault(weights.tobytes(), (name, weights))
+        uniform, *others = different
         half = (1 - trust) * (0.5 if others else 1.0)
         shares = {uniform: half} | dict.fromkeys(others, half / max(1, len(others)))
     if named is not None and trust > 0:
         weights = weigh(named, LEAST_WEIGHT)
         key = weights.tobytes()
         shares[key] = shares.get(key, 0.0) + trust
-        found = {key: (MAP, weights)} | {k: v for k, v in found.items() if k != key}
-    return Models(tuple(name for name, _ in found.values()),
-                  np.stack([weights for _, weights in found.values()]),
-                  np.array([shares[key] for key in found]), offsets, targets)
+        different = {key: (MAP, weights)} | {k: v for k, v in different.items() if k != key}
+    return Models(tuple(name for name, _ in different.values()),
+                  np.stack([weights for _, weights in different.values()]),
+                  np.array([shares[key] for key in different]), offsets, targets)
 
 
 def counting_model(offsets: Ints, targets: ShortInts) -> Models:
-    """Return what counts words: every move has the weight 1."""
+    """Return the model that counts words: every move has the weight 1."""
     return Models(('counting',), np.ones((1, len(targets)), np.float32), np.ones(1), offsets,
                   targets)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sums, and the largest, over the neighbours of each state, for many columns at once."""
+"""Sums and maxima over the neighbours of each state, for many columns at once."""
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,22 +19,22 @@ class Room:
         self._arrays: dict[str, Any] = {}
 
     def __call__(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
-        """Return an array of this shape; it is empty, or what was left in it."""
-        found = self._arrays.get(name)
-        if found is None or found.shape != shape:
-            found = self._arrays[name] = np.empty(shape, dtype)
-        return found
+        """Return an array of this shape; it may hold numbers of an earlier use."""
+        array = self._arrays.get(name)
+        if array is None or array.shape != shape:
+            array = self._arrays[name] = np.empty(shape, dtype)
+        return array
 
     def zeros(self, name: str, shape: tuple[int, ...]) -> Floats:
         """Return an array that was 0 when it was first asked for in this shape."""
-        found: Floats | None = self._arrays.get(name)
-        if found is None or found.shape != shape:
-            found = self._arrays[name] = np.zeros(shape)
-        return found
+        array: Floats | None = self._arrays.get(name)
+        if array is None or array.shape != shape:
+            array = self._arrays[name] = np.zeros(shape)
+        return array
 
 
 class _Some(NamedTuple):
-    """The states with about as many neighbours."""
+    """States that have about the same number of neighbours."""
 
     rows: Ints              # which states
     table: Ints             # (most neighbours, states); a state more where there is none
@@ -44,7 +44,7 @@ class _Some(NamedTuple):
 
 class Neighbours:
     """
-    The neighbours of each state, up to twice as many places as there are edges.
+    The neighbours of each state, in tables of at most twice as many places as there are edges.
 
     The neighbours of a state are added one after another, in the order of its edges: for one
     column and for many, the sums are the same to the last bit.
@@ -87,13 +87,12 @@ class Neighbours:
 
     @cached_property
     def _order(self) -> Ints:
-        found: Ints = np.argsort(np.concatenate([part.rows for part in self._parts]))
-        return found
+        return np.argsort(np.concatenate([part.rows for part in self._parts]))
 
     @classmethod
     def before(cls, offsets: Ints, targets: ShortInts | Ints,
                weights: Floats | Weights | None = None) -> 'Neighbours':
-        """Return those from which edges lead to each state."""
+        """Return the neighbours from which edges lead to each state."""
         n = len(offsets) - 1
         order = np.argsort(targets, kind='stable')
         sources = np.repeat(np.arange(n), np.diff(offsets))[order]
@@ -124,15 +123,15 @@ class Neighbours:
             self._add_some(self._parts[0], values, out, room)
             return
         begin, models, columns = 0, len(values), values.shape[2]
-        found = room('neighbours', (models, self.states, columns))
+        by_part = room('neighbours', (models, self.states, columns))
         for part in self._parts:
             end = begin + len(part.rows)
             if len(part.table):
-                self._add_some(part, values, found[:, begin:end], room)
+                self._add_some(part, values, by_part[:, begin:end], room)
             else:
-                found[:, begin:end] = 0.0
+                by_part[:, begin:end] = 0.0
             begin = end
-        np.take(found, self._order, axis=1, out=out, mode='clip')
+        np.take(by_part, self._order, axis=1, out=out, mode='clip')
 
     def _add_some(self, part: _Some, values: Floats, out: Floats, room: Room) -> None:
         models, columns = len(values), values.shape[2]
@@ -156,59 +155,59 @@ class Neighbours:
 
     def sums(self, values: Floats) -> Floats:
         """Return what `add` finds of values of shape (states, columns): the same shape."""
-        found = np.empty(values.shape)
+        sums = np.empty(values.shape)
         if loops is not None:
-            loops.add(self.edges, np.ascontiguousarray(values, np.float64), found, 1,
+            loops.add(self.edges, np.ascontiguousarray(values, np.float64), sums, 1,
                       *values.shape[:1], *values.shape)
-            return found
+            return sums
         padded = np.zeros((1, self.states + 1, values.shape[1]))
         padded[0, :-1] = values
-        self.add(padded, found[None], Room())
-        return found
+        self.add(padded, sums[None], Room())
+        return sums
 
     def largest(self, values: Floats) -> Floats:
         """
-        Return the largest over the neighbours of each state, of which each must have one.
+        Return the maximum over the neighbours of each state; each must have one.
 
         :param values: shape (states, columns).
         :return: the same shape.
         """
-        found = np.empty(values.shape)
+        maxima = np.empty(values.shape)
         if loops is not None:
-            loops.largest(self.edges, np.ascontiguousarray(values, np.float64), found, None, 0.0,
+            loops.largest(self.edges, np.ascontiguousarray(values, np.float64), maxima, None, 0.0,
                           *values.shape)
-            return found
+            return maxima
         for part in self._parts:
             if part.table.size * values.shape[1] <= _AT_ONCE:
                 some: Floats = np.maximum.reduce(values.take(part.closed, axis=0), axis=0)
                 if len(self._parts) == 1:
                     return some
-                found[part.rows] = some
+                maxima[part.rows] = some
                 continue
             best = values[part.closed[0]]
             for there in part.closed[1:]:
                 np.maximum(best, values[there], out=best)
-            found[part.rows] = best
-        return found
+            maxima[part.rows] = best
+        return maxima
 
     def first_of_largest(self, values: Floats, margin: float) -> tuple[Floats, Ints]:
         """
-        Return the largest as `largest`, and which neighbour it is of: the first within a margin.
+        Return the maxima, and the first neighbour whose value is within a margin of each.
 
         :return: the values of these neighbours, and their places among those of the state: shapes
             (states, columns).
         """
-        found, places = np.empty(values.shape), np.empty(values.shape, np.int64)
+        maxima, places = np.empty(values.shape), np.empty(values.shape, np.int64)
         if loops is not None:
-            loops.largest(self.edges, np.ascontiguousarray(values, np.float64), found, places,
+            loops.largest(self.edges, np.ascontiguousarray(values, np.float64), maxima, places,
                           margin, *values.shape)
-            return found, places
+            return maxima, places
         for part in self._parts:
             every = values[part.closed]
             place = (every >= every.max(axis=0) - margin).argmax(axis=0)
             places[part.rows] = place
-            found[part.rows] = np.take_along_axis(every, place[None], 0)[0]
-        return found, places
+            maxima[part.rows] = np.take_along_axis(every, place[None], 0)[0]
+        return maxima, places
 
 
 def edges_of(offsets: Ints, targets: ShortInts | Ints, weights: Any, models: int) -> Any:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What can be chosen, by name; what computes it is imported when it is first made."""
+"""The choices, by name; the module of a choice is imported when it is first made."""
 from itertools import product
 from typing import Any
 
@@ -35,7 +35,7 @@ OPEN: dict[str, tuple[str, ...]] = {'base': BASES, 'policy': POLICIES[1:]}
 
 def name_of(selection: str, *, base: str = DEFAULT_BASE, policy: str = DEFAULT_POLICY,
             delay: int = 0) -> str:
-    """Return what people read of a mechanism: 'live, adaptive, delay 3', 'exponential'."""
+    """Return the name of a mechanism for people: 'live, adaptive, delay 3', 'exponential'."""
     uses = SELECTIONS.get('causal' if selection == LIVE else selection, ())
     return ', '.join([selection, *([base] if 'base' in uses and base != DEFAULT_BASE else []),
                       *([policy] if 'policy' in uses else []),
@@ -58,9 +58,9 @@ CHOICES_BY_MODELS = ('exponential', 'causal, adaptive')
 
 def check_choice(setting: str, value: object, choices: tuple[str, ...]) -> None:
     """
-    Refuse what is none of the choices of a setting.
+    Refuse a value that is no choice of a setting.
 
-    :raises ConfigurationError: it is none; of what earlier versions had, it says what to take.
+    :raises ConfigurationError: it is none; of choices of earlier versions, it says what to take.
     """
     check_gone(setting, value)
     if value not in choices:
@@ -93,7 +93,7 @@ def check_delay(policy: str, delay: int | None) -> None:
 
 def check_learn(policy: str, learn: str) -> None:
     """
-    Refuse what a policy does not learn.
+    Refuse a `learn` that a policy does not have.
 
     :raises ConfigurationError: it is none of `LEARNT`, or not 'none' and the policy not adaptive.
     """
@@ -125,7 +125,7 @@ def check_reports(policy: str, reports: int) -> None:
 
 def check_zones(policy: str, setting: str, zones: object) -> None:
     """
-    Refuse zones where a policy, or a selection that has none, does not know them.
+    Refuse zones with a policy, or a selection without one, that does not support them.
 
     :param setting: 'policy' or 'selection'.
     :param zones: of `core.privacy.Privacy`; None: there are none.

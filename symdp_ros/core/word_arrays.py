@@ -108,8 +108,8 @@ class WordBits:
         """
         Return other integers for those of `fill` that are above a limit.
 
-        :return: their places, ascending; integers, shape (attempts, places): in each column, one
-            that is not above the limit comes after others that are.
+        :return: their places, ascending; integers, shape (attempts, places): in each column, the
+            first redraw that is not above the limit, after those that were.
         """
         each, places = _BLOCK // drawn.itemsize, np.flatnonzero(drawn > limit)
         counters = np.empty((len(places), 4), '<u4')
@@ -154,18 +154,18 @@ class WordBits:
 
 def _inside(lengths: Ints) -> Ints:
     """Return 0, 1, … of each length, one after the other."""
-    found: Ints = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return found
+    begins = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.arange(len(begins)) - begins
 
 
 def _empty_blocks(blocks: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
-    """Return bytes for so many blocks, and the blocks as integers, shape (blocks, 4)."""
+    """Return a buffer for so many blocks, and the same as integers, shape (blocks, 4)."""
     raw = np.empty(_BLOCK * blocks + _MARGIN, np.uint8)
     return raw, raw[:_BLOCK * blocks].view('<u4').reshape(-1, 4)
 
 
 class _Stream:
-    """A source of random bits: what an encryptor makes of zeros."""
+    """A source of random bits: zeros, encrypted."""
 
     def __init__(self, encryptor: Any):
         self._encryptor = encryptor

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Zones: a public partition of the states. Which zone is told exactly, which state in it is hidden.
+Zones: a public partition of the states. The zone is told exactly; the state in it is hidden.
 
 Two words are adjacent when they differ in at most k places and at each of them both symbols lie
 in one zone (policy graphs: He, Machanavajjhala & Ding 2014, "Blowfish privacy", arXiv 1312.3913).
 An unknown symbol counts as lying in the zone told last; before the first symbol that is the zone
-of the initial state. So adjacent words have one *zone word*, and what is computed of the zone word
-alone is the same for both: it may be published.
+of the initial state. So adjacent words have one *zone word*, and whatever is computed from the
+zone word alone is the same for both: it may be published.
 
 **What a route can follow.** With C(R) what can follow a state of R, let R_0 = {s_0} and
 
@@ -34,16 +34,16 @@ _SHOWN = 5  # states that a message names
 
 
 class Told(NamedTuple):
-    """Among signals: only the zone of a symbol was told, and no signal about it drawn."""
+    """In place of a signal: the zone of a symbol was told, and no signal was drawn."""
 
     zone: str
 
 
 class Count(NamedTuple):
     """
-    Among signals: of a block of symbols (`core.online.counts`), how many are in each cell.
+    The signal of a block of symbols (`core.online.counts`): how many are in each cell.
 
-    It comes with the last one of them; with each other one, `WAITING`.
+    It comes with the last symbol of the block; each earlier one has `WAITING`.
     """
 
     counts: tuple[int, ...]
@@ -89,10 +89,10 @@ class Zones(Mapping[str, tuple[str, ...]]):
             if len(zone_of) == count:
                 raise _error(f'have {quoted(zone)} without a state: leave it out')
         self._zone_of = {place: zone_of[place] for place in sorted(zone_of)}
-        found: dict[str, list[str]] = {zone: [] for zone in sorted(states)}
+        of_zone: dict[str, list[str]] = {zone: [] for zone in sorted(states)}
         for place, zone in self._zone_of.items():
-            found[zone].append(place)
-        self._states = {zone: tuple(places) for zone, places in found.items()}
+            of_zone[zone].append(place)
+        self._states = {zone: tuple(places) for zone, places in of_zone.items()}
         self._digest = sha256(json.dumps(self._states).encode()).hexdigest()
 
     def __getitem__(self, zone: str) -> tuple[str, ...]:

@@ -59,8 +59,8 @@ def _seen(node) -> set[str]:
 
     topics = set()
     for name, _ in node.get_topic_names_and_types():
-        found = publishers(node, name)
-        if found.problem or any(info.node_name != 'demo' for info in found.infos):
+        endpoints = publishers(node, name)
+        if endpoints.problem or any(info.node_name != 'demo' for info in endpoints.infos):
             topics.add(name)
     services = {name for name, _ in node.get_service_names_and_types()
                 if not name.startswith('/demo/')}

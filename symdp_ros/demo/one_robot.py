@@ -103,9 +103,9 @@ def _call(observer, name, process):
     while True:
         answer = client.call_async(Trigger.Request())
         observer.wait(answer.done, process)
-        found = json.loads(answer.result().message)
-        if found['code'] != 'starting' or time.monotonic() > until:
-            return found['summary']
+        status = json.loads(answer.result().message)
+        if status['code'] != 'starting' or time.monotonic() > until:
+            return status['summary']
         observer.spin(0.5, process)  # it makes its tables
 
 

@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from symdp_ros.analysis.exploration import Cell, Exploration, period_of, Place
+from symdp_ros.analysis.exploration import Cell, Exploration, GridPoint, period_of
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.graph import TransitionGraph
@@ -39,7 +39,7 @@ def check_page(graph: TransitionGraph) -> None:
 
 
 def page(graph: TransitionGraph, name: str, exploration: Exploration,
-         cells: Mapping[Place, Sequence[Cell]], files: Callable[[Place, Cell], str],
+         cells: Mapping[GridPoint, Sequence[Cell]], files: Callable[[GridPoint, Cell], str],
          first: Mapping[str, float]) -> str:
     """
     Return the page as HTML.
@@ -64,11 +64,11 @@ def page(graph: TransitionGraph, name: str, exploration: Exploration,
         'promises': {_key(protect, epsilon, told): protection(
             protect, Privacy(epsilon, 1, exploration.zones if told else None))
             for protect in grid.protects for epsilon in grid.epsilons for told in zoned},
-        'longer': {_key(place.stay, place.protect, place.symbols): _longer(place, exploration.tick)
-                   for place in cells},
-        'cells': {_key(place.stay, place.protect, place.symbols, place.zoned, cell.mechanism,
-                       cell.late, cell.epsilon): _cell(cell, files(place, cell))
-                  for place, found in cells.items() for cell in found}}
+        'longer': {_key(point.stay, point.protect, point.symbols): _longer(point, exploration.tick)
+                   for point in cells},
+        'cells': {_key(point.stay, point.protect, point.symbols, point.zoned, cell.mechanism,
+                       cell.late, cell.epsilon): _cell(cell, files(point, cell))
+                  for point, of_point in cells.items() for cell in of_point}}
     text = json.dumps(data, ensure_ascii=False, separators=(',', ':'), allow_nan=False)
     # Inside a script element, only `<` could end it.
     return (_TEMPLATE.read_text(encoding='utf-8').replace(_TITLE, escape(title))
@@ -105,12 +105,12 @@ def _route(exploration: Exploration, stay: float) -> dict[str, Any]:
             'frame': route.frame}
 
 
-def _longer(place: Place, tick: float) -> list[tuple[float, int]]:
+def _longer(point: GridPoint, tick: float) -> list[tuple[float, int]]:
     """Return stays that cost more than ε: seconds, and how many symbols they touch."""
-    period = period_of(place.protect, tick, place.symbols)
+    period = period_of(point.protect, tick, point.symbols)
     touched = [(stay, adjacency_of(stay, period))
-               for stay in sorted({place.stay, 10 * place.protect})]
-    return [(stay, count) for stay, count in touched if count > place.symbols]
+               for stay in sorted({point.stay, 10 * point.protect})]
+    return [(stay, count) for stay, count in touched if count > point.symbols]
 
 
 def _runs(states: Sequence[int]) -> list[int]:

@@ -131,18 +131,18 @@ def limit_memory(memory: int) -> None:
 
 def available() -> int:
     """Return how many bytes of memory this machine, or the control group of this process, has."""
-    found = []
+    limits = []
     with suppress(OSError, ValueError):  # not on Linux, or hidden: the other limits remain
         lines = dict(line.split(':') for line in Path('/proc/meminfo').read_text().splitlines())
-        found.append(int(lines['MemAvailable'].split()[0]) << 10)
+        limits.append(int(lines['MemAvailable'].split()[0]) << 10)
     with suppress(OSError):
         for line in Path('/proc/self/cgroup').read_text().splitlines():
             group = Path('/sys/fs/cgroup', line.partition('::')[2].strip('/'))
             for folder in (group, *group.parents):
                 with suppress(OSError, ValueError):  # 'max': no limit
                     most = int((folder / 'memory.max').read_text())
-                    found.append(most - int((folder / 'memory.current').read_text()))
-    return max(min(found, default=4 << 30), 0)
+                    limits.append(most - int((folder / 'memory.current').read_text()))
+    return max(min(limits, default=4 << 30), 0)
 
 
 def _limit(kind: int, value: int) -> None:
@@ -153,8 +153,7 @@ def _limit(kind: int, value: int) -> None:
 
 def _function(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(':')
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
+    return getattr(import_module(module), function)
 
 
 def _answer(source: BinaryIO, target: BinaryIO) -> None:

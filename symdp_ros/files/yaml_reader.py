@@ -121,11 +121,11 @@ class YamlReader:
 
     def fields(self, node: yaml.Node, what: str, *required: str) -> dict[str, yaml.Node]:
         """Return the value of each key of a map; the keys as they are written."""
-        found = {key: value for key, (_, value) in self.entries(node, what).items()}
+        values = {key: value for key, (_, value) in self.entries(node, what).items()}
         for key in required:
-            if key not in found:
+            if key not in values:
                 raise self.error(node, f'{what} has no {key}: the file is damaged or cut off')
-        return found
+        return values
 
     def entries(self, node: yaml.Node, what: str, form: str = '',
                 read_key: Callable[[yaml.Node], str] | None = None
@@ -139,14 +139,14 @@ class YamlReader:
         if not isinstance(node, yaml.MappingNode) or node.tag != f'{TAG}map':
             raise self.error(node, f'{what} must be a map' + (form and f' of the form {form}'))
         self._count(node)
-        found: dict[str, tuple[int, yaml.Node]] = {}
+        by_key: dict[str, tuple[int, yaml.Node]] = {}
         for key_node, value in node.value:
             key = read_key(key_node) if read_key else self.text(key_node, f'a key of {what}')
-            if key in found:
+            if key in by_key:
                 raise self.error(key_node, f'{key!r} is listed twice (first in line '
-                                 f'{found[key][0]}): list it once')
-            found[key] = line_of(key_node), value
-        return found
+                                 f'{by_key[key][0]}): list it once')
+            by_key[key] = line_of(key_node), value
+        return by_key
 
     def items(self, node: yaml.Node, what: str, least: int = 0,
               example: str = '') -> list[yaml.Node]:
@@ -217,8 +217,8 @@ class YamlReader:
             return str(node.value)
         try:
             if len(node.value) <= _LONGEST_NUMBER:
-                found: int | float | bool = _Constructor().construct_object(node)
-                return found
+                number: int | float | bool = _Constructor().construct_object(node)
+                return number
         except (ValueError, LookupError):  # such as 0b_, !!bool maybe, !!int ''
             pass
         raise self.error(node, f'{what} must be true or false' if node.tag == f'{TAG}bool' else

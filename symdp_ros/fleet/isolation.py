@@ -14,7 +14,7 @@ import json
 from xml.etree import ElementTree
 
 from symdp_ros.errors import ConfigurationError
-from symdp_ros.fleet.file import Fleet
+from symdp_ros.fleet.fleet_file import Fleet
 
 _QUEUE = 1000  # messages that privatizers keep for late readers
 _LIFECYCLE = ('change_state', 'get_available_states', 'get_available_transitions', 'get_state',
@@ -133,5 +133,5 @@ def domain_bridges(fleet: Fleet, to_domain: int | None = None) -> dict[str, str]
             '# Made by `symdp isolate`. A privatizer with output_domain publishes there itself: '
             'set it to -1\n# for those whose topics this bridge is to carry there.\n'
             f'name: symdp_ros_to_{to}\ntopics:\n' + ''.join(
-                f'  {topic}: {json.dumps(settings)}\n' for topic, settings in found.items())
-            for to, found in topics.items()}
+                f'  {topic}: {json.dumps(settings)}\n' for topic, settings in of_domain.items())
+            for to, of_domain in topics.items()}

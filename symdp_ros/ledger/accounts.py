@@ -50,8 +50,8 @@ class Entry(NamedTuple):
         (see `description`).
     :param log_id: None: a word that a live node began.
     :param settings: a digest of all settings that the distribution depends on.
-    :param description: these settings as JSON, for people to read; what of the loss is not as
-        `Loss` has it if nothing is said; and `logs`: the log ids in which the charge is owed, each
+    :param description: these settings as JSON, for people to read; the fields of the loss that
+        differ from `Loss`'s defaults; and `logs`: the log ids in which the charge is owed, each
         with the stamps of its first and last entry (nanoseconds).
     :param epsilon, period, seconds: as decimals, or as p/q where there is none.
     :param adjacency: k; 0 in entries that have none.
@@ -413,13 +413,13 @@ def _zones_of(described: Mapping[str, Any]) -> str | None:
     return zones if isinstance(zones, str) else None
 
 
-def _count_of(found: object) -> int | None:
+def _count_of(number: object) -> int | None:
     """Return a number ≥ 1 of a description; None where it is missing or damaged."""
-    return found if type(found) is int and found > 0 else None
+    return number if type(number) is int and number > 0 else None
 
 
-def _is_span(found: object) -> bool:
-    return isinstance(found, list) and len(found) == 2 and all(type(n) is int for n in found)
+def _is_span(span: object) -> bool:
+    return isinstance(span, list) and len(span) == 2 and all(type(n) is int for n in span)
 
 
 @lru_cache(maxsize=1000)

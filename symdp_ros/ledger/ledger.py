@@ -33,7 +33,7 @@ from symdp_ros.ledger.accounts import Account, Entry, rounded_up, written
 from symdp_ros.ledger.budgets import budget_entry, checked_delta, limit, NamedBudget
 from symdp_ros.ledger.storage.database import LedgerDatabase, LedgerFile
 from symdp_ros.ledger.storage.entries import LedgerEntries
-from symdp_ros.ledger.storage.files import ReleasedFiles
+from symdp_ros.ledger.storage.released_files import ReleasedFiles
 from symdp_ros.ledger.subjects import check_subject
 from symdp_ros.ledger.transaction import ChargeTransaction, new_charge
 from symdp_ros.ledger.units import Loss, Unit
@@ -103,9 +103,9 @@ class Ledger:
         subjects = list(subjects)
         with self._database.errors():
             self._entries.read(subjects)
-            found = {subject: self._entries.charge_of(subject, log_id, settings)
-                     for subject in subjects}
-        return {subject: entry for subject, entry in found.items() if entry is not None}
+            charges = {subject: self._entries.charge_of(subject, log_id, settings)
+                       for subject in subjects}
+        return {subject: entry for subject, entry in charges.items() if entry is not None}
 
     def account(self, subject: str) -> Account:
         """Return what a subject has spent, its budget and its unit; not to be changed."""

@@ -49,7 +49,7 @@ _PART_BYTES = 1 << 20
 
 
 @dataclass
-class _Found:
+class _Salvaged:
     """What can be read of a ledger; `problems`: what is wrong, except with the mark."""
 
     identity: str | None = None
@@ -77,20 +77,20 @@ def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
         refuse_other_paths(path)
         with _locked(path) as file, _folder(path) as place:
             _copy(file, path, place / 'old')
-            found = _read(place, printable(path))
-            mark, mark_problem = _read_mark(place, mark_path, found)
-            problems = found.problems + [mark_problem] * bool(mark_problem)
+            salvaged = _read(place, printable(path))
+            mark, mark_problem = _read_mark(place, mark_path, salvaged)
+            problems = salvaged.problems + [mark_problem] * bool(mark_problem)
             if not problems:
                 return ['nothing is wrong with the ledger']
-            if not least and mark is None and (found.problems or not mark_path.exists()):
+            if not least and mark is None and (salvaged.problems or not mark_path.exists()):
                 raise LedgerError(
                     f'ledger {printable(path)}: {problems[0]}, and no mark shows what was spent. '
                     'Name for each subject what it may have spent in all (0: no more than the '
                     'ledger holds): --spent-at-least SUBJECT EPSILON')
             report = [f'found: {problem}' for problem in problems]
-            with _new_ledger(place / 'new', found, mark) as ledger:
-                kept = _archive_damaged(place, path)
-                report += [f'charges kept: {len(ledger.charges())}; the old file is {kept}']
+            with _new_ledger(place / 'new', salvaged, mark) as ledger:
+                old_file = _archive_damaged(place, path)
+                report += [f'charges kept: {len(ledger.charges())}; the old file is {old_file}']
                 report += _restore_spent(ledger, mark, least)
                 ledger.note(Entry(0, 'recovery', '', description=json.dumps({'said': report})))
             new_mark = Mark.read(place / 'new.mark')
@@ -156,42 +156,42 @@ def _archive_damaged(place: Path, path: Path) -> str:
     if (place / 'old').stat().st_size == 0:
         return 'empty'
     now = datetime.now(timezone.utc).strftime('%Y%m%dT%H%M%SZ')
-    kept = path.with_name(f'{path.name}.damaged-{now}')
-    while kept.exists():
-        kept = kept.with_name(f'{kept.name}+')
+    copy = path.with_name(f'{path.name}.damaged-{now}')
+    while copy.exists():
+        copy = copy.with_name(f'{copy.name}+')
     for suffix in ('-wal', ''):
         with suppress(FileNotFoundError):
-            shutil.copyfile(place / f'old{suffix}', f'{kept}{suffix}')
-            os.chmod(f'{kept}{suffix}', 0o600)
-            flush(f'{kept}{suffix}')
+            shutil.copyfile(place / f'old{suffix}', f'{copy}{suffix}')
+            os.chmod(f'{copy}{suffix}', 0o600)
+            flush(f'{copy}{suffix}')
     flush(path.parent)
-    return f'kept as {printable(kept.name)}'
+    return f'kept as {printable(copy.name)}'
 
 
-def _read(place: Path, shown: str) -> _Found:
+def _read(place: Path, shown: str) -> _Salvaged:
     """Return what can be read of a ledger, and verify it; `shown`: its name in messages."""
     if (place / 'old').stat().st_size == 0:
-        return _Found(problems=['the ledger is gone or empty'])
-    found = _Found()
+        return _Salvaged(problems=['the ledger is gone or empty'])
+    salvaged = _Salvaged()
     with suppress(*FAILURES), closing(sqlite3.connect(_copy_of_old(place, 'salvaged'))) as db:
         with suppress(*FAILURES):
             check_version(db, shown)
-        _salvage(db, found)
+        _salvage(db, salvaged)
     try:
         with Ledger(_copy_of_old(place, 'verified'), create=False) as ledger:
-            found.problems += ledger.problems(use_mark=False)
+            salvaged.problems += ledger.problems(use_mark=False)
     except LedgerError:
-        found.problems.append('the file is damaged, or of another kind')
-    return found
+        salvaged.problems.append('the file is damaged, or of another kind')
+    return salvaged
 
 
-def _salvage(db: sqlite3.Connection, found: _Found) -> None:
+def _salvage(db: sqlite3.Connection, salvaged: _Salvaged) -> None:
     """Read all rows that can be read."""
     db.text_factory = lambda text: text.decode(errors='replace')
     head = _rows(db, 'SELECT 0, id, key FROM ledger')
-    for _, found.identity, found.key in head.values():
-        if not isinstance(found.identity, str) or not isinstance(found.key, bytes):
-            found.identity = found.key = None
+    for _, salvaged.identity, salvaged.key in head.values():
+        if not isinstance(salvaged.identity, str) or not isinstance(salvaged.key, bytes):
+            salvaged.identity = salvaged.key = None
     files: dict[str, LedgerFile] = {}
     select = f'SELECT rowid, {", ".join(FILE_COLUMNS)} FROM files'
     for _, number, path, staged, digest, visible in _rows(db, select, 'rowid').values():
@@ -203,13 +203,13 @@ def _salvage(db: sqlite3.Connection, found: _Found) -> None:
         entry = Entry._make(row)
         entry = entry._replace(files=counts[entry.number] if entry.kind == 'charge' else 0)
         if entry.is_sound():
-            found.entries.append(entry)
+            salvaged.entries.append(entry)
     # New numbers: some may be missing.
-    numbers = {entry.number: i + 1 for i, entry in enumerate(found.entries)
+    numbers = {entry.number: i + 1 for i, entry in enumerate(salvaged.entries)
                if entry.kind == 'charge'}
-    found.entries = [entry._replace(number=i + 1) for i, entry in enumerate(found.entries)]
-    found.files = [replace(file, number=numbers[file.number]) for file in files.values()
-                   if file.number in numbers]
+    salvaged.entries = [entry._replace(number=i + 1) for i, entry in enumerate(salvaged.entries)]
+    salvaged.files = [replace(file, number=numbers[file.number]) for file in files.values()
+                      if file.number in numbers]
 
 
 def _rows(db: sqlite3.Connection, select: str,
@@ -231,15 +231,15 @@ def _rows(db: sqlite3.Connection, select: str,
     return dict(sorted(rows.items()))
 
 
-def _read_mark(place: Path, path: Path, found: _Found) -> tuple[Mark | None, str | None]:
+def _read_mark(place: Path, path: Path, salvaged: _Salvaged) -> tuple[Mark | None, str | None]:
     """Return the mark, or None, and what is wrong with it, or None."""
     try:
         mark = Mark.read(path)
     except LedgerError as error:
         return None, str(error)
-    if mark is None and found.entries and not found.problems:
+    if mark is None and salvaged.entries and not salvaged.problems:
         return None, f'{printable(path.name)} is missing: charges may be missing from the ledger'
-    if mark is None or found.problems:
+    if mark is None or salvaged.problems:
         return mark, None
     marked = _copy_of_old(place, 'marked')
     shutil.copyfile(path, f'{marked}.mark')
@@ -250,12 +250,12 @@ def _read_mark(place: Path, path: Path, found: _Found) -> tuple[Mark | None, str
         'back or replaced')
 
 
-def _new_ledger(path: Path, found: _Found, mark: Mark | None) -> Ledger:
+def _new_ledger(path: Path, salvaged: _Salvaged, mark: Mark | None) -> Ledger:
     """Return a new ledger that holds what can be read."""
-    identity = found.identity if mark is None or not found.problems else mark.ledger
+    identity = salvaged.identity if mark is None or not salvaged.problems else mark.ledger
     with closing(LedgerDatabase(path)) as database:
-        database.rewrite(identity or uuid.uuid4().hex, found.key or os.urandom(32),
-                         found.entries, found.files)
+        database.rewrite(identity or uuid.uuid4().hex, salvaged.key or os.urandom(32),
+                         salvaged.entries, salvaged.files)
         Mark(database.id, 0, '').write(database.mark)
     return Ledger(path)
 

@@ -13,7 +13,7 @@ from symdp_ros.ledger.accounts import Entry, written
 from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.ledger.storage.entries import LedgerEntries
-from symdp_ros.ledger.storage.files import ReleasedFiles
+from symdp_ros.ledger.storage.released_files import ReleasedFiles
 from symdp_ros.ledger.units import Loss
 
 
@@ -96,9 +96,9 @@ class ChargeTransaction:
         if not self._is_read:
             entries.catch_up()
         if new.log_id is not None:
-            found = entries.charge_of(subject, new.log_id, new.settings)
-            if found is not None:
-                return found, False
+            earlier = entries.charge_of(subject, new.log_id, new.settings)
+            if earlier is not None:
+                return earlier, False
         if not self._is_read:
             entries.check_sound()
             self._is_read = True  # nobody else can write before the end of the transaction

@@ -72,8 +72,8 @@ class Loss:
     :param repeats: in how many words (logs, or routes of an archive) a change costs this ε.
     :param of_log: the ε of any change of one whole log, however many symbols that are; None: a
         change of a log costs what it costs anywhere.
-    :param length: n ≥ 1, the symbols that can change; it was drawn for `most_changes`. None: it is
-        not known, or not limited, and it was drawn for `adjacency` changes.
+    :param length: n ≥ 1, the symbols of the word, which was drawn for `most_changes`. None: it was
+        drawn for `adjacency` changes, whatever its length.
     :param zones: the digest of the zones that are told; None: none.
     :param values: with the bound 'symbols', the fewest values of a response; with 'blocks', the
         most symbols of one (`core.accounting`).

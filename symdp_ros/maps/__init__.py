@@ -50,12 +50,12 @@ def read_graph(path: FilePath, *, initial_state: str | None = None, self_loops: 
     if not isinstance(initial_state, str | None):
         raise ChainError(f'initial_state is {initial_state!r}: write it as a string, '
                          f'{str(initial_state)!r}')
-    found = _read(path, {'graph': graph, 'level': level})
+    read = _read(path, {'graph': graph, 'level': level})
     if initial_state is not None:
-        found = replace(found, initial_state=initial_state, initial_line=None)
+        read = replace(read, initial_state=initial_state, initial_line=None)
     if prune:
-        found = pruned(found)
-    return found.with_self_loops() if self_loops else found
+        read = pruned(read)
+    return read.with_self_loops() if self_loops else read
 
 
 def read_chain(path: FilePath, initial_state: str | None = None, *, self_loops: bool = False,
@@ -68,10 +68,10 @@ def read_chain(path: FilePath, initial_state: str | None = None, *, self_loops: 
     :raises ChainError: with the file and the place in it.
     :raises ConfigurationError: the reports do not fit the steps of the chain.
     """
-    found = read_graph(path, initial_state=initial_state, self_loops=self_loops, graph=graph,
-                       level=level, prune=prune)
-    require_moves(found)
-    return found.chain() if reports is None else reports.chain(found)
+    read = read_graph(path, initial_state=initial_state, self_loops=self_loops, graph=graph,
+                      level=level, prune=prune)
+    require_moves(read)
+    return read.chain() if reports is None else reports.chain(read)
 
 
 def _read(path: FilePath, choices: Mapping[str, int | str | None]) -> TransitionGraph:

@@ -143,22 +143,22 @@ class _ChainReader(YamlReader):
 
     def probability(self, node: yaml.Node) -> float:
         """Return a number; the chain checks that it is a probability."""
-        found = self._number(node)
-        if found is None:
+        number = self._number(node)
+        if number is None:
             raise self.error(node, 'a probability must be a number, such as 0.25')
-        return found
+        return number
 
     def seconds(self, node: yaml.Node) -> float:
-        found = self._number(node)
-        if found is None or not (isfinite(found) and found > 0):
+        number = self._number(node)
+        if number is None or not (isfinite(number) and number > 0):
             raise self.error(node, 'tick must be a number of seconds above 0, such as 1.0')
-        return found
+        return number
 
     def count(self, node: yaml.Node) -> int:
-        found = self._number(node)
-        if found is None or not (isfinite(found) and found >= 1 and found == int(found)):
+        number = self._number(node)
+        if number is None or not (isfinite(number) and number >= 1 and number == int(number)):
             raise self.error(node, 'moves must be a whole number, at least 1')
-        return int(found)
+        return int(number)
 
     @staticmethod
     def _number(node: yaml.Node) -> float | None:

@@ -60,9 +60,9 @@ def _kept(values: Mapping[str, _T], gone: Collection[str]) -> dict[str, _T]:
 def _without(row: Row, gone: Collection[str]) -> Row:
     if not isinstance(row, Mapping):
         return [target for target in row if target not in gone]
-    kept = {target: chance for target, chance in row.items() if target not in gone}
-    total = sum(kept.values())
-    return kept if len(kept) == len(row) else {s: p / total for s, p in kept.items()}
+    rest = {target: chance for target, chance in row.items() if target not in gone}
+    total = sum(rest.values())
+    return rest if len(rest) == len(row) else {s: p / total for s, p in rest.items()}
 
 
 def require_moves(graph: TransitionGraph) -> None:

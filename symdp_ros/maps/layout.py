@@ -54,11 +54,11 @@ def _distances(graph: TransitionGraph) -> Floats:
     index = {state: i for i, state in enumerate(graph.successors)}
     pairs = np.array([(index[a], index[b]) for a, row in graph.successors.items()
                       for b in row]).reshape(-1, 2)
-    found: Floats = shortest_path(
+    moves: Floats = shortest_path(
         csr_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(len(index),) * 2),
         directed=False, unweighted=True)
-    most = found[np.isfinite(found)].max()
-    return np.where(np.isfinite(found), found, most + 1)
+    most = moves[np.isfinite(moves)].max()
+    return np.where(np.isfinite(moves), moves, most + 1)
 
 
 def _by_distances(wanted: Floats, places: Floats) -> Floats:

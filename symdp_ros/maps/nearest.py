@@ -26,13 +26,12 @@ def distances_to_others(points: Sequence[tuple[float, float]]) -> Floats:
     if len(points) > _FEW:
         from scipy.spatial import cKDTree
 
-        tree: Floats = cKDTree(points).query(points, k=2)[0][:, 1]
-        return tree
+        return cKDTree(points).query(points, k=2)[0][:, 1]
     xs, ys = np.array(points, np.float64).reshape(-1, 2).T
-    found, height = np.empty(len(xs)), max(1, _TOGETHER // max(1, len(xs)))
+    distances, height = np.empty(len(xs)), max(1, _TOGETHER // max(1, len(xs)))
     for begin in range(0, len(xs), height):
         some = np.arange(begin, min(begin + height, len(xs)))
         squares = (xs[some, None] - xs)**2 + (ys[some, None] - ys)**2
         squares[np.arange(len(some)), some] = np.inf
-        found[some] = np.sqrt(squares.min(axis=1))
-    return found
+        distances[some] = np.sqrt(squares.min(axis=1))
+    return distances

@@ -32,12 +32,12 @@ def never_found_text(locator: Locator, level_field: str) -> str:
 
 def floors_text(locator: Locator) -> str:
     """Return which floors positions are on that the map does not have, and those that it has."""
-    found = sorted(locator.unknown_levels.items(), key=lambda item: (-item[1], item[0]))
-    if not found:
+    floors = sorted(locator.unknown_levels.items(), key=lambda item: (-item[1], item[0]))
+    if not floors:
         return ''
     shown = ', '.join(f'{quoted(name)} ({counted(count, "position")})'
-                      for name, count in found[:_SHOWN])
-    more = f' and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''
+                      for name, count in floors[:_SHOWN])
+    more = f' and {len(floors) - _SHOWN} more' if len(floors) > _SHOWN else ''
     known = ', '.join(map(quoted, locator.levels[:_SHOWN]))
     return (f'they are on floors that the map does not have: {shown}{more}; it has '
             f'{known or "none by name"}{" and more" if len(locator.levels) > _SHOWN else ""} '
@@ -55,13 +55,13 @@ def far_text(locator: Locator) -> str:
 
 def distances_text(locator: Locator) -> str:
     """Return how far `locator.kept` lie from the nearest region; '' where none has a region."""
-    found = locator.distances()
-    found = found[np.isfinite(found)]
-    if not len(found):
+    distances = locator.distances()
+    distances = distances[np.isfinite(distances)]
+    if not len(distances):
         return ''
-    middle, most = np.quantile(found, (0.5, 0.95)).tolist()
+    middle, most = np.quantile(distances, (0.5, 0.95)).tolist()
     return (f'half of them within {metres(middle)} of the nearest region, 95 % within '
-            f'{metres(most)}, all within {metres(float(found.max()))}')
+            f'{metres(most)}, all within {metres(float(distances.max()))}')
 
 
 def share(part: int, total: int) -> str:

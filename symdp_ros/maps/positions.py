@@ -97,20 +97,20 @@ class Locator:
                 raise ConfigurationError(f'{name} is {value}: it must be a number of metres, at '
                                          'least 0', setting=name)
         drawn = {name: place for name, place in places.items() if place.corners}
-        found = list((drawn or places).items())
-        if not found:
+        indexed = list((drawn or places).items())
+        if not indexed:
             raise ConfigurationError('there are no regions with a position')
-        self._digest = sha256(repr(sorted(found)).encode()).hexdigest()
-        self._names = [name for name, _ in found]
-        self._levels = [place.level for _, place in found]
+        self._digest = sha256(repr(sorted(indexed)).encode()).hexdigest()
+        self._names = [name for name, _ in indexed]
+        self._levels = [place.level for _, place in indexed]
         self._hysteresis = float(hysteresis)
-        low, high = _box(place for _, place in found)
+        low, high = _box(place for _, place in indexed)
         self.size = hypot(high[0] - low[0], high[1] - low[1])
         reach = self.size or inf
         self._low, self._high = [c - reach for c in low], [c + reach for c in high]
         self._limit = float(max_distance) if max_distance or drawn else reach
         kind = _Polygons if drawn else _Nodes
-        self._shapes: _Shapes = kind([place for _, place in found], self._limit)
+        self._shapes: _Shapes = kind([place for _, place in indexed], self._limit)
         # Where the last region is no farther than this, no other is nearer by the hysteresis.
         self._surely = self._shapes.surely_nearest(self._hysteresis)
         self.levels = sorted({level for level in self._levels if level is not None})
@@ -177,22 +177,23 @@ class Locator:
         if nearest is None and level is not None and (
                 level in self.unknown_levels or len(self.unknown_levels) < _MOST_UNKNOWN):
             self.unknown_levels[level] = self.unknown_levels.get(level, 0) + 1
-        found, distance = (None, inf) if nearest is None else nearest(x, y)
+        region, distance = (None, inf) if nearest is None else nearest(x, y)
         if not (stays and away <= distance + self._hysteresis):
-            self._last = last = self._one_of(found, level) if distance <= self._limit else None
+            self._last = last = self._one_of(region, level) if distance <= self._limit else None
         return None if last is None else self._names[last]
 
     def distances(self) -> npt.NDArray[np.float64]:
         """Return how far each of `kept` is from the nearest region, in metres; inf: no region."""
-        kept = self.kept or []
-        found = np.full(len(kept), inf)
+        places = self.kept or []
+        distances = np.full(len(places), inf)
         on: dict[str | None, list[int]] = {}
-        for number, (_, _, level) in enumerate(kept):
+        for number, (_, _, level) in enumerate(places):
             on.setdefault(level, []).append(number)
         for level, rows in on.items():
             if regions := self._on.get(level, self._everywhere):
-                found[rows] = self._shapes.distances(regions, [kept[row][:2] for row in rows])
-        return found
+                points = [places[row][:2] for row in rows]
+                distances[rows] = self._shapes.distances(regions, points)
+        return distances
 
     def alike(self, by_level: bool) -> dict[str, str]:
         """
@@ -202,19 +203,19 @@ class Locator:
         """
         first: dict[int, int] = {}
         for level in self._levels_of(by_level):
-            for number, found in self._shapes.hidden(self._on[level]).items():
+            for number, of_number in self._shapes.hidden(self._on[level]).items():
                 if first.get(number) != number:
-                    first[number] = found
-        return {self._names[number]: self._names[found]
-                for number, found in sorted(first.items()) if number != found}
+                    first[number] = of_number
+        return {self._names[number]: self._names[of_number]
+                for number, of_number in sorted(first.items()) if number != of_number}
 
     def never_found(self, by_level: bool) -> dict[str, str]:
         """Return those of `alike` that no position leads to, whatever was the last region."""
         levels = self._levels_of(by_level)
         groups = [{number: alike for alike in self._alike[level].values() for number in alike}
                   for level in levels]
-        reached = {found for level in levels
-                   for found in self._shapes.hidden(self._on[level]).values()}
+        reached = {there for level in levels
+                   for there in self._shapes.hidden(self._on[level]).values()}
         last_ones = [*reached]
         while last_ones:
             last = last_ones.pop()
@@ -230,10 +231,10 @@ class Locator:
     def _levels_of(self, by_level: bool) -> list[str | None]:
         return [*self.levels] if by_level and self.levels else [None]
 
-    def _one_of(self, found: int | None, level: str | None) -> int | None:
-        alike = self._alike.get(level, {}).get(found)
+    def _one_of(self, region: int | None, level: str | None) -> int | None:
+        alike = self._alike.get(level, {}).get(region)
         if alike is None or self._last is None:
-            return found
+            return region
         return self._last if self._last in alike else _first(alike, self._moves[self._last])
 
 
@@ -292,8 +293,8 @@ class _Nodes:
         nearest_point, distance = nearest_of(self._points(numbers)), self.distance
 
         def nearest(x: float, y: float) -> tuple[int | None, float]:
-            found = numbers[nearest_point(x, y)]
-            return found, distance(found, x, y)
+            number = numbers[nearest_point(x, y)]
+            return number, distance(number, x, y)
 
         return nearest
 
@@ -335,14 +336,14 @@ class _Polygons:
 
         def nearest(x: float, y: float) -> tuple[int | None, float]:
             point = as_point(x, y)
-            found = tree.query(point, predicate='intersects')
-            if len(found):
-                return numbers[found.min()], 0.0
+            hits = tree.query(point, predicate='intersects')
+            if len(hits):
+                return numbers[hits.min()], 0.0
             if limit:
-                found, distances = tree.query_nearest(point, max_distance=limit,
-                                                      return_distance=True)
-                if len(found):
-                    return numbers[found.min()], float(distances[0])
+                hits, distances = tree.query_nearest(point, max_distance=limit,
+                                                     return_distance=True)
+                if len(hits):
+                    return numbers[hits.min()], float(distances[0])
             return None, inf
 
         return nearest

@@ -67,10 +67,9 @@ def zones_sentences(zones: Zones) -> tuple[str, str]:
 
 def zones_text(zones: States) -> str:
     """Return zones as the text of a file."""
-    text: str = yaml.safe_dump({'zones': {zone: list(states) for zone, states in zones.items()}},
-                               default_flow_style=None, sort_keys=False, allow_unicode=True,
-                               width=99)
-    return text
+    return yaml.safe_dump({'zones': {zone: list(states) for zone, states in zones.items()}},
+                          default_flow_style=None, sort_keys=False, allow_unicode=True,
+                          width=99)
 
 
 def _zones_of_states(graph: TransitionGraph, root: yaml.Node, source: str) -> dict[str, str]:
@@ -80,18 +79,18 @@ def _zones_of_states(graph: TransitionGraph, root: yaml.Node, source: str) -> di
         if key != 'zones':
             raise ChainError(f'unknown key {key!r}: a file of zones has the key zones',
                              path=source)
-    found: dict[str, str] = {}
+    zone_of: dict[str, str] = {}
     for zone, (_, node) in reader.entries(top['zones'], 'zones', 'zone: [state, …]').items():
         for item in reader.items(node, f'the zone {zone!r}', 1, '[room_1, room_2]'):
             state = reader.text(item, f'a state of {zone!r}')
-            if state in found:
-                raise reader.error(item, f'{state!r} is in the zone {found[state]!r}, too: list '
+            if state in zone_of:
+                raise reader.error(item, f'{state!r} is in the zone {zone_of[state]!r}, too: list '
                                    'it once')
             if state not in graph.successors and state not in graph.pruned:
                 raise reader.error(item, f'the zone {zone!r} names {state!r}, which is no state '
                                    f'of the map: {instead_of(state, graph.successors)}')
-            found[state] = zone
-    return found
+            zone_of[state] = zone
+    return zone_of
 
 
 def _by_zone(graph: TransitionGraph, zones: Mapping[str, str], source: str, what: str) -> States:
@@ -100,11 +99,11 @@ def _by_zone(graph: TransitionGraph, zones: Mapping[str, str], source: str, what
         shown = ', '.join(map(quoted, missing[:_SHOWN])) + (', …' if missing[_SHOWN:] else '')
         raise ChainError(f'{len(missing)} of {len(graph.successors)} states lie in no {what}: '
                          f'{shown}', state=missing[0], path=source or None)
-    found: dict[str, list[str]] = {}
+    states_of: dict[str, list[str]] = {}
     for state, zone in zones.items():
         if state in graph.successors:
-            found.setdefault(zone, []).append(state)
-    return {zone: tuple(states) for zone, states in found.items()}
+            states_of.setdefault(zone, []).append(state)
+    return {zone: tuple(states) for zone, states in states_of.items()}
 
 
 @dataclass(frozen=True)
@@ -134,11 +133,11 @@ def doors(chain: Chain, zones: Mapping[str, Iterable[str]]) -> dict[str, Doors]:
             if here != other:
                 ways.setdefault((here, other, 'out'), set()).add(state)
                 ways.setdefault((other, here, 'in'), set()).add(there)
-    found = {}
+    doors_of = {}
     for zone in zones:
         of_zone = [states for (at, *_), states in ways.items() if at == zone]
         places = set[str]().union(*of_zone)
         known = set[str]().union(*(states for states in of_zone if len(states) == 1))
-        found[zone] = Doors(*(tuple(state for state in chain.states if state in some)
-                              for some in (places, known)))
-    return found
+        doors_of[zone] = Doors(*(tuple(state for state in chain.states if state in some)
+                                 for some in (places, known)))
+    return doors_of

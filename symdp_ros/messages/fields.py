@@ -89,20 +89,20 @@ def message_class(name: str) -> type[Message]:
     wanted = wanted.removesuffix(_FEEDBACK) if folder == 'action' else wanted
     try:
         module = import_module(f'{package}.{folder}')
-        found: Any = getattr(module, wanted, None)
+        kind: Any = getattr(module, wanted, None)
     except (ImportError, TypeError):
         raise ConfigurationError(f'the package {package!r} of the message type {name} is not '
                                  'found: is its workspace sourced?',
                                  setting='message_type') from None
     if folder == 'action':
-        found = getattr(getattr(found, 'Impl', None), 'FeedbackMessage', None)
-    if not hasattr(found, 'get_fields_and_field_types'):
+        kind = getattr(getattr(kind, 'Impl', None), 'FeedbackMessage', None)
+    if not hasattr(kind, 'get_fields_and_field_types'):
         alike = get_close_matches(wanted, [name for name in dir(module) if name[0].isupper()])
         raise ConfigurationError(
             f'the package {package!r} has no {"action" if folder == "action" else "message"} '
             f'{wanted!r}' + (f': did you mean {alike[0]!r}?' if alike else ''),
             setting='message_type')
-    return found  # type: ignore[no-any-return]  # of a module that is imported by name
+    return kind  # type: ignore[no-any-return]  # of a module that is imported by name
 
 
 def name_of_type(message_type: type) -> str:
@@ -114,8 +114,8 @@ def name_of_type(message_type: type) -> str:
 def fields_of(message_type: type[Message]) -> Callable[[str], dict[str, FieldType]]:
     """Return a function from the name of a type, this or one inside it, to its fields."""
     def fields(name: str) -> dict[str, FieldType]:
-        found = message_type if name == name_of_type(message_type) else _nested_class(name)
-        return own_fields(found)
+        own_type = message_type if name == name_of_type(message_type) else _nested_class(name)
+        return own_fields(own_type)
 
     return fields
 

@@ -60,12 +60,12 @@ class InputSettings:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> 'InputSettings':
         """Return those among the values of options; poses have a topic and type of their own."""
-        found = settings_of(cls, values, kind='input')
-        if not found.is_pose:
-            return found
+        given = settings_of(cls, values, kind='input')
+        if not given.is_pose:
+            return given
         return replace(
-            found, topic='pose' if found.topic == cls.topic else found.topic,
-            message_type=_POSE_TYPE if found.message_type == _NAME_TYPE else found.message_type)
+            given, topic='pose' if given.topic == cls.topic else given.topic,
+            message_type=_POSE_TYPE if given.message_type == _NAME_TYPE else given.message_type)
 
     @property
     def is_pose(self) -> bool:

@@ -68,9 +68,9 @@ def position_reader(fields: Fields, message_type: str, field: str, *, where: Ite
     def read(message: Any) -> Position | None:
         position = x(message), y(message), None if level is None else level(message)
         if frame is not None:
-            found = frame(message)
-            if found.removeprefix('/') != wanted:
-                on_foreign_frame(found)
+            frame_of_message = frame(message)
+            if frame_of_message.removeprefix('/') != wanted:
+                on_foreign_frame(frame_of_message)
                 return None
         return position if isfinite(position[0]) and isfinite(position[1]) else None
 

@@ -151,9 +151,9 @@ def _shown_by(type_name: str, known: Mapping[str, Mapping[str, FieldType]],
         return Shown(True, _PLACE)
     for field, kind_of_field in fields.items():
         if '/' in kind_of_field.name and depth:
-            found = _shown_by(kind_of_field.name, known, depth - 1)
-            if found and found.certain:
-                return Shown(True, found.what, '.'.join(filter(None, (field, found.field))))
+            inside = _shown_by(kind_of_field.name, known, depth - 1)
+            if inside and inside.certain:
+                return Shown(True, inside.what, '.'.join(filter(None, (field, inside.field))))
     if harmless or not fields:
         return None
     return Shown(False, 'unknown: a text or a number can name a place')
@@ -166,13 +166,13 @@ def _fields(package: str, kind: str, name: str, part: str) -> Mapping[str, Field
                            for place in spec.submodule_search_locations or ()):
         return None
     try:
-        found: Any = getattr(import_module(f'{package}.{kind}'), name, None)
+        kind_of_message: Any = getattr(import_module(f'{package}.{kind}'), name, None)
     except ImportError:
         return None
     if kind == 'msg':
-        parts = [found]
+        parts = [kind_of_message]
     else:
-        parts = [getattr(found, each, None) for each in (
+        parts = [getattr(kind_of_message, each, None) for each in (
             [part] if part else ['Request', 'Response'] if kind == 'srv'
             else ['Goal', 'Result', 'Feedback'])]
     fields: dict[str, FieldType] = {}

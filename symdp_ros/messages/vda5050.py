@@ -121,10 +121,10 @@ def position_of(state: Mapping[str, Any], with_floor: bool) -> Position | None:
     :param state: numbers in it may be texts of a subclass of str, as `logs.jsonl` has them.
     """
     for name, is_known in _POSITIONS:
-        found = state.get(name)
-        if isinstance(found, dict):
-            x, y, floor = _number(found.get('x')), _number(found.get('y')), found.get(MAP_ID)
-            if found.get(is_known) is not True or x is None or y is None:
+        part = state.get(name)
+        if isinstance(part, dict):
+            x, y, floor = _number(part.get('x')), _number(part.get('y')), part.get(MAP_ID)
+            if part.get(is_known) is not True or x is None or y is None:
                 return None
             return x, y, None if not with_floor else floor if isinstance(floor, str) else ''
     return None

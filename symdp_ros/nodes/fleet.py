@@ -23,9 +23,9 @@ from std_srvs.srv import Trigger
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_path
-from symdp_ros.fleet.file import read_fleet, Robot
+from symdp_ros.fleet.fleet_file import read_fleet, Robot
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.nodes.privatizer import choose_of, LiveChoice, Privatizer
+from symdp_ros.nodes.privatizer import live_choice_of, LiveChoice, Privatizer
 from symdp_ros.options import PARAMETERS, USE_SIM_TIME
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.queues import CALLS
@@ -54,14 +54,14 @@ class _Choices:
         self._chains: WeakValueDictionary[Hashable, Chain] = WeakValueDictionary()
 
     def of(self, values: Mapping[str, Any]) -> LiveChoice:
-        """Return `choose_of` the values, of options."""
+        """Return `live_choice_of` the values of options."""
         key = (MapSettings.of(values), *digests_of_files(values).values(),
                SamplingSettings.of(values), MechanismSettings.of(values), values['epsilon'],
                values['adjacency'], 'belief' in values['outputs'])
-        found = self._found.get(key)
-        if found is None:
-            self._found[key] = found = choose_of(values, self._chains)
-        return found
+        choice = self._found.get(key)
+        if choice is None:
+            self._found[key] = choice = live_choice_of(values, self._chains)
+        return choice
 
 
 class HostedPrivatizer(Privatizer):
@@ -90,7 +90,7 @@ class HostedPrivatizer(Privatizer):
     def on_failure(self):
         self._on_failure(self)
 
-    def choose(self):
+    def live_choice(self):
         return self._choices.of(self.settings)
 
 

@@ -70,9 +70,9 @@ def _sections(node: str) -> Iterator[tuple[str, Sequence[Option]]]:
     """Yield a title, and the parameters under it; first those that are mostly given."""
     left = {option.name: option for option in (*PARAMETERS[node], USE_SIM_TIME)}
     for title, names in _SECTIONS:
-        found = [left.pop(name) for name in names if name in left]
-        if found:
-            yield title, found
+        options = [left.pop(name) for name in names if name in left]
+        if options:
+            yield title, options
     yield 'other parameters', [*left.values()]
 
 

@@ -35,8 +35,8 @@ from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.ros.graph.queues import CALLS
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live.shared_runs import SharedRuns
-from symdp_ros.ros.messages import pose_reader, region_reader
 from symdp_ros.ros.process.spinning import run
+from symdp_ros.ros.region_messages import pose_reader, region_reader
 
 _BETWEEN_ANSWERS = 0.002  # seconds; each client receives all answers, and queues only ten
 
@@ -91,7 +91,7 @@ class LogRelease(ManagedNode):
         return settings, mechanisms
 
     def configure(self):
-        settings, place = self.settings, MapSettings.of(self.settings)
+        settings, map_settings = self.settings, MapSettings.of(self.settings)
         self._release_settings, self._mechanisms = self.prepared()
         self._charging = Charging.of(settings)
         self._log_dir, self._release_dir = (
@@ -114,7 +114,7 @@ class LogRelease(ManagedNode):
                 self.get_logger().error(problem)
         for problem in self._ledger.problems():
             self.get_logger().error(f'ledger: {problem}')
-        self._log_settings(place.path.name)
+        self._log_settings(map_settings.path.name)
         self._runs = SharedRuns('release')
 
     def activate(self):

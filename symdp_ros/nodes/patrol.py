@@ -41,8 +41,8 @@ class Patrol(GuardedNode):
         try:
             if self._problems:
                 raise ConfigurationError('; '.join(self._problems))
-            place = MapSettings.of(self._settings)
-            self._chain = SamplingSettings().chain(place.read())
+            map_settings = MapSettings.of(self._settings)
+            self._chain = SamplingSettings().chain(map_settings.read())
         except SymdpError as error:
             self.log_failure(error)
             return False
@@ -56,7 +56,7 @@ class Patrol(GuardedNode):
         self._timer = self.create_timer(self._settings['period'], self._move)
         needed = self._settings['wait_for_subscribers']
         self.get_logger().info(
-            f'walks {place.path.name}: publishes {self._publisher.topic_name} '
+            f'walks {map_settings.path.name}: publishes {self._publisher.topic_name} '
             f'(std_msgs/msg/String) every {self._settings["period"]:g} s'
             + (f'; waits until {needed} subscribe' if needed else ''))
         return True

@@ -81,20 +81,20 @@ class LiveChoice:
     mechanism: 'OnlineMechanism'
 
 
-def choose_of(values: Mapping[str, Any],
-              chains: 'MutableMapping[Hashable, Chain] | None' = None) -> LiveChoice:
+def live_choice_of(values: Mapping[str, Any],
+                   chains: 'MutableMapping[Hashable, Chain] | None' = None) -> LiveChoice:
     """
     Return what draws, of the values of options: read the map, choose, make it.
 
     :param chains: those made before; the one of these values is taken from there, or put there.
     """
-    place = MapSettings.of(values)
-    graph = place.read()
+    map_settings = MapSettings.of(values)
+    graph = map_settings.read()
     sampling, settings = settled(values, graph)
     if settings.policy == AUTO and 'belief' in values['outputs']:
         settings = replace(settings, policy='adaptive')
     settings.check()
-    privacy = sampling.privacy(values['epsilon'], values['adjacency'], place.zones())
+    privacy = sampling.privacy(values['epsilon'], values['adjacency'], map_settings.zones())
     chain, known = sampling.chain(graph), {} if chains is None else chains
     chain = known.setdefault((chain.digest(), chain.single.digest(), chain.ticks), chain)
     sampling.check(chain, LIVE_UNKNOWN_SYMBOL)
@@ -142,14 +142,14 @@ class Privatizer(ManagedNode):
     def prepare(self) -> 'tuple[LiveChoice, Locator | None, OfMap]':
         """Read the map, choose what draws, and make it; find out where the regions are."""
         values = self.settings
-        place, read = MapSettings.of(values), InputSettings.of(values)
-        locator = place.locator(place.read(), read.hysteresis, read.max_distance) if (
-            read.is_pose) else None
-        return self.choose(), locator, read_for_outputs(values)
+        map_settings, given = MapSettings.of(values), InputSettings.of(values)
+        locator = None if not given.is_pose else map_settings.locator(
+            map_settings.read(), given.hysteresis, given.max_distance)
+        return self.live_choice(), locator, read_for_outputs(values)
 
-    def choose(self) -> LiveChoice:
+    def live_choice(self) -> LiveChoice:
         """Choose what draws, and make it."""
-        return choose_of(self.settings)
+        return live_choice_of(self.settings)
 
     def configure(self):
         values = self.settings
@@ -164,7 +164,7 @@ class Privatizer(ManagedNode):
         self.input_settings.check_broker()
         if self.input_settings.broker:
             self._broker = Broker(self, self.input_settings)
-        # It warns once in a process: else callers of the lifecycle services could ask anew.
+        # Warn once per process: else repeated lifecycle calls would reveal state through the log.
         self._input = LiveInput(self, self.input_settings, locator, sampling,
                                 chain.states, self._broker, former=memory.locator,
                                 warns=memory.sampling is None)

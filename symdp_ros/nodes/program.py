@@ -42,8 +42,7 @@ def run_program(node: str) -> int:
             f'{node} needs ROS 2, and rclpy cannot be imported ({error}): source a ROS 2, such '
             "as . /opt/ros/jazzy/setup.sh, or install one with pip install 'symdp_ros[jazzy]'"
         ) from None
-    status: int = import_module(f'symdp_ros.nodes.{node}').main()
-    return status
+    return import_module(f'symdp_ros.nodes.{node}').main()
 
 
 #: What the scripts of the package call.

@@ -16,7 +16,7 @@ from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.storage.database import LedgerFile
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import release_name
-from symdp_ros.logs.files import SUFFIXES
+from symdp_ros.logs.log_files import SUFFIXES
 from symdp_ros.release.outbox import digest_of, holds, Outbox, parts_of_name, variant
 from symdp_ros.release.report import Outcome
 from symdp_ros.release.settings import WritingSettings
@@ -27,7 +27,7 @@ class Draft:
     A release until it is charged: what it is made of, and what is known of it so far.
 
     :ivar log_id: what the ledger charges it as.
-    :ivar changed: why it is not released if it was before, with another content.
+    :ivar changed: the error text where the same id was released before, with another content.
     :ivar length, logs, content: once it was read: its symbols; as of `new_charge`; the
         fingerprint of what is sensitive in it.
     :ivar loss, losses: once it was planned: what it costs, None: nothing; and the same for each
@@ -95,11 +95,10 @@ class Draft:
         """Draw the release, and write it into the staging directory."""
         self.files = _staged(self.draw(outbox, stack))
 
-    def made_durable(self) -> 'Draft':
-        """Make durable what is staged; return this."""
+    def make_durable(self) -> None:
+        """Make durable what is staged."""
         for file in self.files:
             make_durable(file.staged)
-        return self
 
     def outcome(self, kind: str, files: Sequence[Path] = (), reason: str = '',
                 code: str = '') -> Outcome:
@@ -175,7 +174,7 @@ class Destination:
                            for file, path in zip(draft.files, paths, strict=True)]
         self._last = number
 
-    def hand_out(self, draft: Draft, charge: Entry) -> tuple[Path, ...]:
+    def reuse(self, draft: Draft, charge: Entry) -> tuple[Path, ...]:
         """
         Return where a release is that was charged before; put it there if needed.
 
@@ -215,7 +214,7 @@ class Destination:
     def _write_again(self, draft: Draft, charge: Entry, stack: ExitStack) -> None:
         """Stage the words of a charge durably, with other free paths."""
         draft.files = _staged(draft.write(charge.words, self._outbox, stack))
-        draft.made_durable()
+        draft.make_durable()
         self._outbox.make_staging_durable()
         self.place([draft])
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Releasing logs, many in one transaction of the ledger: each goes the way of `transaction`."""
+"""Releasing logs, many in one transaction of the ledger: each goes the way of `session`."""
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -24,8 +24,8 @@ from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves, of_state
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
+from symdp_ros.release.session import ReleaseSession
 from symdp_ros.release.settings import entries_of, ReleaseSettings
-from symdp_ros.release.transaction import ReleaseSession
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
@@ -49,7 +49,7 @@ class LogDraft(Draft):
     :param moves: of the chain, to inspect the log.
     :param allow_unknown, on_topics, program, for_operator: as of `Releaser`.
     :ivar sensitive: the words of the log, once it was read.
-    :ivar found: what was found in it, once it was inspected.
+    :ivar inspection: what it holds, once it was inspected.
     """
 
     settings: ReleaseSettings
@@ -60,7 +60,7 @@ class LogDraft(Draft):
     on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None
     program: str = 'symdp_ros'
     for_operator: bool = False
-    found: Inspection | None = None
+    inspection: Inspection | None = None
 
     changed = ('its content has changed since it was released: give the new log another name; its '
                'release is then another one')
@@ -108,22 +108,22 @@ class LogDraft(Draft):
                          for symbol in word], np.int64)
         begins = np.zeros(len(flat), bool)
         begins[np.cumsum([0, *map(len, self.sensitive[:-1])])] = True
-        self.found = Inspection(
+        self.inspection = Inspection(
             symbols, unknown, silent, dict(names.most_common(MOST_NAMES)),
             self.moves.missing(flat, begins),
             of_states(self.moves.standing(flat, begins), settings.chain),
             '' if settings.locator is None else '; '.join(filter(None, (
                 floors_text(settings.locator), far_text(settings.locator)))))
-        return self.found
+        return self.inspection
 
     def problem(self) -> str | None:
         """Return why ε would be wasted on it; None: it would not be, or must not be told."""
         if self.allow_unknown is None:
             return None
-        found = self.inspect()
+        inspection = self.inspect()
         if self.for_operator:
-            return found.problem(self.settings.chain, self.allow_unknown)
-        return _NOISE if found.is_noise(self.allow_unknown) else None
+            return inspection.problem(self.settings.chain, self.allow_unknown)
+        return _NOISE if inspection.is_noise(self.allow_unknown) else None
 
     def price(self) -> Loss:
         """Return what its release costs, under the mechanism for its length."""
@@ -162,8 +162,8 @@ class LogDraft(Draft):
                       durable=False)
             return
         with KeptTopics(self.log.path, writing.keep, read.topic,
-                        strict=self.on_topics is not None) as kept:
-            topics = write_with_topics(path, word, kept, format=writing.format, period=period,
+                        strict=self.on_topics is not None) as recording:
+            topics = write_with_topics(path, word, recording, format=writing.format, period=period,
                                        field=read.field,
                                        values=read.values(settings.chain.states), record=record,
                                        durable=False)
@@ -254,7 +254,7 @@ class Releaser(ReleaseSession):
             for outcome in released:
                 on_outcome(outcome)
             outcomes += released
-        self.outbox.settle()
+        self.outbox.sync_moved()
         return Report(tuple(outcomes), others, stopped, self.problems)
 
     def release(self, log: LogFile, stop: Callable[[], bool] = lambda: False) -> Outcome | None:
@@ -272,17 +272,18 @@ class Releaser(ReleaseSession):
 
         They are charged in one transaction: each one's flush to the disk takes long.
         """
-        found: list[Outcome | Draft] = []
+        releases: list[Outcome | Draft] = []
         symbols, until, stopped = 0, monotonic() + _MOST_SECONDS, False
         with ExitStack() as stack:
-            while (waiting and len(found) < _MOST_LOGS and symbols < _MOST_SYMBOLS
+            while (waiting and len(releases) < _MOST_LOGS and symbols < _MOST_SYMBOLS
                    and monotonic() < until and not (stopped := stop())):
                 log = waiting.popleft()
                 draft = LogDraft(self._settings, log, self._mechanisms, self._moves,
                                  self._allow_unknown, self._on_topics, self._program,
                                  self._for_operator)
-                found.append(outcome_of(log.id, partial(self.prepare, draft, stack)))
-                symbols += found[-1].length or 0
+                outcome = outcome_of(log.id, partial(self.prepare, draft, stack))
+                releases.append(outcome or draft)
+                symbols += releases[-1].length or 0
             if stopped or stop():
-                return [each for each in found if isinstance(each, Outcome)], True
-            return self.publish(found), False
+                return [each for each in releases if isinstance(each, Outcome)], True
+            return self.publish(releases), False

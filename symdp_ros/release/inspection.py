@@ -82,8 +82,8 @@ class Moves:
         sources[begins] = self.initial
         known = (symbols >= 0) & (sources >= 0)
         steps = sources[known] * len(self.stays) + symbols[known]
-        found = np.minimum(np.searchsorted(self.keys, steps), len(self.keys) - 1)
-        return int(np.sum(self.keys[found] != steps))
+        places = np.minimum(np.searchsorted(self.keys, steps), len(self.keys) - 1)
+        return int(np.sum(self.keys[places] != steps))
 
 
 @dataclass(frozen=True)

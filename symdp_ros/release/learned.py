@@ -29,8 +29,8 @@ from symdp_ros.release.engine import LogDraft
 from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
 from symdp_ros.release.outbox import Outbox
 from symdp_ros.release.report import KINDS, Outcome
+from symdp_ros.release.session import ReleaseSession
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.transaction import ReleaseSession
 from symdp_ros.settings import digest_of_settings
 
 _DIGITS = 6  # after the point, of a probability in the file

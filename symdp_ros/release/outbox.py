@@ -29,7 +29,7 @@ from symdp_ros.errors import ConfigurationError, LedgerError, printable, raising
 from symdp_ros.files.durable import files_in, flush
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.database import LedgerFile
-from symdp_ros.logs.files import remove
+from symdp_ros.logs.log_files import remove
 
 _MARKER = '.private'  # of the names that `release_name` makes
 _SHORT = 100           # bytes of a name that every file system allows
@@ -57,7 +57,7 @@ class Outbox:
                  on_wait: Callable[[], None] = lambda: None):
         self.directory = Path(os.path.realpath(directory))
         self._ledger = ledger
-        # Only its own ledger knows what in a staging directory is charged.
+        # Staging folders carry the ledger id: another ledger must not clean them up.
         self._prefix = f'{_STAGING}{ledger.id if ledger is not None else "free"}-'
         self._lock = _locked(self.directory, wait, on_wait)
         self._moved: list[tuple[Path, bool]] = []  # and whether they are charged
@@ -76,7 +76,7 @@ class Outbox:
     def close(self) -> None:
         """Delete what is staged and not charged; release the directory."""
         try:
-            self.settle()
+            self.sync_moved()
             self._discard(self._staging)
         finally:
             self._lock.close()
@@ -136,7 +136,7 @@ class Outbox:
         """
         Move a staged file to its path, or to another if that is taken or too long; return it.
 
-        `settle` is to be called later, after several files; `close` does so, too.
+        `sync_moved` is to be called later, after several files; `close` does so, too.
 
         :param file: one with the number 0 is not in the ledger.
         :raises OSError: it cannot be moved; it stays where it is.
@@ -159,10 +159,10 @@ class Outbox:
             path = free
         self._moved.append((path, ledger is not None))
         if len(self._moved) >= _MOST_MOVED:
-            self.settle()
+            self.sync_moved()
         return path
 
-    def settle(self) -> None:
+    def sync_moved(self) -> None:
         """
         Make durable, for all files at once, that they were moved, and note it in the ledger.
 
@@ -203,7 +203,7 @@ class Outbox:
                        if _is_own_directory(path)]
         if self._ledger is not None:
             yield from self._publish_charged(self._ledger, left_behind)
-        self.settle()
+        self.sync_moved()
         for path in left_behind:
             self._discard(path)
 

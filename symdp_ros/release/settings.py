@@ -24,8 +24,8 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.pose_report import never_found_text
 from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.release.archives import file as archive_file
-from symdp_ros.release.archives.file import Columns
+from symdp_ros.release.archives import parquet_file
+from symdp_ros.release.archives.parquet_file import Columns
 from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.visit_rule import settled
@@ -81,7 +81,7 @@ class ArchiveSettings:
 
         :raises ConfigurationError: one of them is not valid; the packages are not installed.
         """
-        archive_file.parquet()
+        parquet_file.parquet()
         if self.charge not in CHARGES:
             raise ConfigurationError(f'charge is {self.charge!r}: it must be one of '
                                      f'{", ".join(CHARGES)}', setting='charge')

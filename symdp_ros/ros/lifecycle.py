@@ -146,10 +146,10 @@ class ManagedNode(GuardedNode, LifecycleNode):
 
 def digests_of_files(values: Mapping[str, Any]) -> dict[str, str]:
     """Return a digest of each file of the map (times and sizes may lie), '' where none is read."""
-    found = {}
+    digests = {}
     for name in ('chain_file', 'regions_file', 'zones_file'):
         try:
-            found[name] = sha256(read_map_text(resolve_path(values[name])).encode()).hexdigest()
+            digests[name] = sha256(read_map_text(resolve_path(values[name])).encode()).hexdigest()
         except (KeyError, SymdpError):
-            found[name] = ''
-    return found
+            digests[name] = ''
+    return digests

@@ -69,8 +69,8 @@ def order_problems(node: Node, arguments: Sequence[str]) -> list[str]:
         if _is_for(one.node, node.get_fully_qualified_name()):
             said.setdefault(one.name, []).append(one)
     taken = overrides_of(node)
-    problems = [_mismatch(name, found, taken.get(name)) or _misread(name, found[-1])
-                for name, found in said.items()]
+    problems = [_mismatch(name, given, taken.get(name)) or _misread(name, given[-1])
+                for name, given in said.items()]
     problems += [
         f'ROS takes {printable(name)}: {_shown(taken[name])}, which stands so in no argument of '
         'this node: give each node in a file one ros__parameters, with plain values and lists'
@@ -90,10 +90,10 @@ def _said_by(arguments: Sequence[str]) -> Iterator[_Said]:
             next(words, None)
         elif is_ros and word in ('-p', '--param'):
             rule = next(words, '')
-            found = _RULE.fullmatch(rule)
-            if found:
-                yield from _said_in(found[3], f'-p {printable(rule)}', found[1] or _EVERY_NODE,
-                                    found[2])
+            parsed = _RULE.fullmatch(rule)
+            if parsed:
+                yield from _said_in(parsed[3], f'-p {printable(rule)}', parsed[1] or _EVERY_NODE,
+                                    parsed[2])
         elif is_ros and word == '--params-file':
             yield from _said_in_file(next(words, ''))
 
@@ -187,9 +187,9 @@ def _scalar(event: yaml.ScalarEvent) -> bool | int | float | str:
         data = number.encode(errors='surrogatepass')
         end = ctypes.c_char_p()
         ctypes.set_errno(0)
-        found = read(data, ctypes.byref(end), *more)
+        parsed = read(data, ctypes.byref(end), *more)
         if ctypes.get_errno() == 0 and not end.value:
-            return found
+            return parsed
     return text
 
 

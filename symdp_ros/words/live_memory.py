@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What live nodes remember as long as their process lives, however often they begin again.
+What live nodes remember as long as their process lives, however often they start again.
 
-A robot's stay in a region is drawn once. So what is known of the word, of the region that was
-read last and of the place that it was found by outlives every transition of the node, its failure,
-its end and its start under other settings.
+A robot's stay in a region is drawn once. So the word, the last region and the position that led to
+it outlive every transition of the node, its failure, its end and its start under other settings.
 """
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -21,11 +20,12 @@ class LiveMemory:
     """
     The memory of one node under one set of settings.
 
-    :ivar settings: all that its node goes by.
-    :ivar word: the word that was configured last; of the same node's former memory at first.
+    :ivar settings: all settings of its node.
+    :ivar word: the word that was configured last; at first that of the node's former memory.
     :ivar sampling: None before the first configuration; so is `locator`, which is for poses alone.
     :ivar waits: whether a region was read before, by this node or from the same input.
-    :ivar others: of nodes that read the same input, and may run; nothing was read yet.
+    :ivar others: memories of other nodes with the same input, which had read nothing when this
+        one was made.
     """
 
     settings: Mapping[str, Any]
@@ -37,7 +37,7 @@ class LiveMemory:
 
     @property
     def has_read(self) -> bool:
-        """Whether the region that is read next may be drawn already."""
+        """Whether the next region may be one that was drawn before."""
         return (self.waits or self.sampling is not None and self.sampling.has_read
                 or any(other.has_read for other in self.others))
 
@@ -59,11 +59,11 @@ class LiveMemories:
         """
         memory, reader = self._of_nodes.get(name), self._of_sources.get(source)
         if memory is None or memory.settings != settings:
-            former = [found for found in (memory, reader) if found is not None]
-            waits = any(found.has_read for found in former)
+            former = [former_one for former_one in (memory, reader) if former_one is not None]
+            waits = any(former_one.has_read for former_one in former)
             # The node of `memory` has ended: it will read nothing more.
-            others = dict.fromkeys(other for found in former for other in (
-                *found.others, *([] if found is memory else [found])))
+            others = dict.fromkeys(other for former_one in former for other in (
+                *former_one.others, *([] if former_one is memory else [former_one])))
             memory = LiveMemory(settings, None if memory is None else memory.word, waits=waits,
                                 others=() if waits else tuple(others))
         self._of_nodes[name] = self._of_sources[source] = memory

@@ -11,9 +11,9 @@ Live sampling: which of the regions that come in become symbols of the word, and
 occasion is a message; the stay in a region between two changes; a tick. Two draws for one occasion
 would each cost what ε allows for one, and an average over many would reveal the region.
 
-- Once something was read, what was published before the node listened is never taken: a latched
-  message may have been drawn already. A process cannot know that of the one before it, but by the
-  state file: without one, or where it held another word, it takes nothing of before either.
+- Once a region was read, messages published before the node listened are never taken: a latched
+  message may have been drawn already. Only the state file tells a process what an earlier process
+  drew: without one, or where it holds another word, no earlier message is taken either.
 - `change` remembers the region that was read last, over every stop within one process. Another
   process does not know which one that was (it is sensitive: nothing about it is stored), so the
   first region that it reads is not drawn: the first change after it is.
@@ -46,11 +46,11 @@ Draw = Callable[[str | None, int], None]
 
 class Sampling(Protocol):
     """
-    What the samplings have in common.
+    The base of the samplings.
 
     `draw` is called with each symbol and its time; the node that draws may be replaced.
-    `takes_latched`: whether what was published before may be asked for now. `has_read`: whether a
-    region may have been drawn already that is read next.
+    `takes_latched`: subscribe with TRANSIENT_LOCAL? `has_read`: whether the next region may be one
+    that was drawn before.
     """
 
     draw: Draw
@@ -73,14 +73,14 @@ def nobody_draws(region: str | None, now: int) -> None:
 
 
 def nobody_goes_on(reports: int, publishes: bool) -> None:
-    """Go on by nothing: the node has ended, or nothing is published without a symbol."""
+    """Do nothing: the node has ended, or publishes nothing without a symbol."""
 
 
 class EveryMessage:
     """
     One symbol for each message.
 
-    :param waits: whether what was published before may have been drawn already.
+    :param waits: whether earlier messages may have been drawn already.
     """
 
     def __init__(self, draw: Draw, *, drop_unknown: bool, waits: bool = False):
@@ -149,7 +149,7 @@ class EveryPeriod:
     :param timeout: in nanoseconds; a region that was read longer ago is unknown; 0: never.
     :param reports: ≥ 1, in each period: one with the symbol, the others in between.
 
-    `takes_latched` is True: a tick is drawn once, whatever was published when. `go_on(n,
+    `takes_latched` is True: a tick is drawn once, however old the message. `go_on(n,
     publishes)` is called with n = 1 where a report is due without a symbol; and, publishing
     nothing, for reports whose time has passed: so what is known of the robot keeps its time.
     """
@@ -245,7 +245,7 @@ class EveryPeriod:
         return self._wait(now)
 
     def _missed(self, reports: int) -> int:
-        """Return how many to go on by, so that it takes no longer than a moment."""
+        """Return by how many reports to go on; so few that it takes only a moment."""
         return min(reports, _MOST_MISSED + (reports - _MOST_MISSED) % self._reports)
 
 

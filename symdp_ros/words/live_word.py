@@ -54,7 +54,7 @@ class Start(Enum):
 
 class WordAccount(Protocol):
     """
-    What a word needs of the ledger that it is charged in: `ledger.live_account.LiveAccount`.
+    The part of a ledger in which a word is charged: `ledger.live_account.LiveAccount`.
 
     :ivar ledger_id: of the ledger.
     :ivar subject: whose regions the words are.
@@ -78,19 +78,19 @@ class LiveWord:
     One word, symbol by symbol: charged when it begins, drawn, stored.
 
     It goes on over a stop and a start within one process, and with a state file over restarts, as
-    long as what describes it stays the same, and the account does. Between other topics, too, it
-    is another word. It goes on exactly: with all that the mechanism knows, and holds back.
+    long as its description, account and topics stay the same. It goes on exactly: with the whole
+    state of the mechanism.
 
     :param mechanism: what draws it; nothing was drawn from it yet.
-    :param described: what its distribution depends on, for people to read: chain, ε, k, what
-        draws, and what a symbol is.
+    :param described: all that its distribution depends on, for people to read: chain, ε, k,
+        mechanism, and what a symbol is.
     :param topics: text that names the topics between which it runs.
     :param clock: text that names the clock of the times at which symbols are drawn.
     :param state_file: path of the file that keeps it over restarts; None: none.
     :param account: where it is charged; None: nowhere.
     :param renew: nanoseconds after which a word that is charged is over; 0: never.
-    :param calendar: what, added to times of `clock`, gives those of a clock that goes on while the
-        machine is off; in nanoseconds.
+    :param calendar: nanoseconds to add to times of `clock` for those of a clock that goes on
+        while the machine is off.
     :param former: the word that this process configured before; it is carried on where the
         settings are the same and no other process has gone on with it.
     :param logger: has the methods `info` and `warning`.
@@ -136,9 +136,9 @@ class LiveWord:
     def _find(self, former):
         """Find the word to go on with, in this process or in the file."""
         file = self._state_file
-        found, stored = ('no word', None) if file is None else (file.found, file.stored)
+        in_file, stored = ('no word', None) if file is None else (file.found, file.stored)
         #: Whether no other process has drawn of a word of this place.
-        self._is_first = file is not None and (found == 'no word' or file.writer == _PROCESS)
+        self._is_first = file is not None and (in_file == 'no word' or file.writer == _PROCESS)
         mine = former is not None and former.settings == self.settings
         if stored is not None and not (
                 mine and file.writer == _PROCESS and stored.name == former.name):
@@ -153,8 +153,8 @@ class LiveWord:
                 self._logger.info('the word of the last run is carried on, from '
                                   f'{printable(self._path)}')
                 return
-            found = 'a damaged word'
-        if mine and found != 'a word of other settings':
+            in_file = 'a damaged word'
+        if mine and in_file != 'a word of other settings':
             self.mechanism.restore(former.state)
             self.name, self._perhaps_charged = former.name, True
             self._start, self.last, self.drawn_at = former._start, former.last, former.drawn_at
@@ -163,7 +163,7 @@ class LiveWord:
         else:
             if file is not None and file.reserved is not None:
                 self.name, self._perhaps_charged = file.reserved, True
-            self._found_instead = None if found == 'no word' else found
+            self._found_instead = None if in_file == 'no word' else in_file
 
     def _restores(self, state):
         """Have the mechanism go on from a state; return whether it can."""
@@ -290,16 +290,16 @@ class LiveWord:
 
     @property
     def posterior(self) -> 'Floats | None':
-        """Return what `last` and all before it let others believe: `OnlineMechanism`'s."""
+        """Return the public belief after `last` (`OnlineMechanism.posterior`)."""
         return self.mechanism.posterior
 
     def draw(self, symbol: str | None, now: int = -1) -> str | None:
         """
-        Draw for a region (None: unknown), and store what that leads to; then it may go out.
+        Draw for a region (None: unknown), and store the new state; then publish.
 
         :param now: when, in nanoseconds of `clock`; −1: that is not kept.
         :return: the private symbol that is due now; None: none is yet.
-        :raises StateFileError: it cannot be stored, and must not go out.
+        :raises StateFileError: it cannot be stored: publish nothing.
         """
         # Stored first: a crash between the two may lose a symbol, but never contradicts one.
         for _ in range(self.mechanism.ticks_left):
@@ -323,7 +323,7 @@ class LiveWord:
 
     def close(self) -> None:
         """
-        Release the files, and what draws: a word that goes on with this one has its own.
+        Release the files and the mechanism: a word that goes on with this one has its own.
 
         What this one draws from then is kept as `state`.
         """

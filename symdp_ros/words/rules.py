@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the rules of sampling, apart from what applies them."""
+"""The names of the rules of sampling."""
 
 SAMPLING = ('message', 'change', 'period')
 #: What is done with a symbol that is no state.

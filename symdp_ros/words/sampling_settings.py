@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of sampling, live and of logs: what a symbol is, and what ε then protects."""
+"""The settings of sampling, live and of logs: what a symbol is, and what ε protects."""
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TYPE_CHECKING
@@ -52,11 +52,11 @@ class SamplingSettings:
         """
         if 'sampling' not in values:
             return cls()
-        found = settings_of(cls, {**values, 'sampling': values['sampling'] or ''}, rule='sampling')
-        if not found.rule:
-            found = replace(found, rule='period' if found.protect else 'message')
-        return found if found.period or found.protect or not found.has_period else replace(
-            found, period=1.0)
+        given = settings_of(cls, {**values, 'sampling': values['sampling'] or ''}, rule='sampling')
+        if not given.rule:
+            given = replace(given, rule='period' if given.protect else 'message')
+        return given if given.period or given.protect or not given.has_period else replace(
+            given, period=1.0)
 
     @property
     def has_period(self) -> bool:

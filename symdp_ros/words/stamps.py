@@ -48,13 +48,13 @@ def from_column(numbered: Sequence[tuple[int, str]], unit: str = '') -> list[int
     :raises LogError: with the line: no such stamp, or it is smaller than that before.
     """
     if numbered and not unit and is_time(numbered[0][1]):
-        found = _times(numbered)
+        times = _times(numbered)
     else:
         digits = UNITS[unit or 's']
         stamps = [from_text(text, digits) for _, text in numbered]
         if None in stamps and not unit:
             stamps = _dates(numbered) or stamps
-        found = []
+        times = []
         for (line, text), stamp in zip(numbered, stamps, strict=True):
             if stamp is None and _NUMBER.fullmatch(text):
                 raise LogError(OUT_OF_RANGE + (
@@ -66,9 +66,9 @@ def from_column(numbered: Sequence[tuple[int, str]], unit: str = '') -> list[int
                     'a stamp is not a number' if unit else
                     'a stamp is not a number of seconds, such as 12.5, nor a time such as '
                     '2025-11-10T17:15:41.35Z', line=line)
-            found.append(stamp)
-    check_order((line, stamp) for (line, _), stamp in zip(numbered, found, strict=True))
-    return found
+            times.append(stamp)
+    check_order((line, stamp) for (line, _), stamp in zip(numbered, times, strict=True))
+    return times
 
 
 def _dates(numbered: Sequence[tuple[int, str]]) -> list[int | None] | None:
@@ -81,7 +81,7 @@ def _dates(numbered: Sequence[tuple[int, str]]) -> list[int | None] | None:
 
 
 def _times(numbered: Sequence[tuple[int, str]]) -> list[int]:
-    found = []
+    times = []
     zoned = None
     for line, text in numbered:
         parts = _ISO.fullmatch(text)
@@ -103,8 +103,8 @@ def _times(numbered: Sequence[tuple[int, str]]) -> list[int]:
         stamp = (since.days * 86_400 + since.seconds) * 10**9 + fraction
         if abs(stamp) > LARGEST:
             raise LogError(OUT_OF_RANGE, line=line)
-        found.append(stamp)
-    return found
+        times.append(stamp)
+    return times
 
 
 def from_text(number: str, digits: int = 9) -> int | None:

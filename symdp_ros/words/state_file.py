@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The file that lets a word go on after a restart: the state of what draws it.
+The file from which a word goes on after a restart: the state of its mechanism.
 
 It holds the word that was reserved last, and two slots, which are written in turn: whenever a
 process is killed, and whatever it was writing, one of them is whole. The whole one with the larger

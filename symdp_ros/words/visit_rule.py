@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What `protect` leaves open: when symbols are drawn, when regions go out, how far apart they lie.
+What follows from `protect`: when symbols are drawn, when regions go out, how far apart they are.
 
 One rule for nodes, releases, calibration and exploration. It uses the map and the settings alone,
 never what a robot did. D is the visit that is protected, a tick the step of the map (one second
@@ -19,7 +19,7 @@ where the map names none).
 - Moves between two reports: as many as a robot makes in that time, but for 1 in 20, if each of the
   public models moves it with its weight (`core.models`).
 
-What is set by hand is taken.
+Settings that the user gives are kept.
 """
 from collections.abc import Mapping
 from dataclasses import replace

@@ -15,7 +15,7 @@ from strategies import (CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, per_
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.analysis import audit as module
 from symdp_ros.analysis.audit import audit
-from symdp_ros.core.online.causal import Causal
+from symdp_ros.core.online.causal_law import Causal
 from symdp_ros.core.registry import CHOICES
 
 MECHANISMS = [('online', 'paper'), ('online', 'guided'), ('online', 'adaptive'),

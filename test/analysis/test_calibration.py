@@ -172,9 +172,9 @@ def test_each_robot_alone_has_the_same_errors(name):
 def test_the_epsilon_of_the_best_robot_and_of_all(name):
     calibration = Calibration(FOUR, 1, 10, walks=4, robots=SIX)
     [*found] = calibration.needed(0.3)[name]
-    for epsilon, choose in zip(found, (min, max), strict=True):
+    for epsilon, of_robots in zip(found, (min, max), strict=True):
         errors = calibration.errors(name, epsilon), calibration.errors(name, epsilon * 0.998)
-        at, below = (choose(error.mean for error in each.values()) for each in errors)
+        at, below = (of_robots(error.mean for error in each.values()) for each in errors)
         assert at <= 0.3 < below
     assert found[0] < found[1]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from symdp_ros.analysis.exploration import Exploration, Grid, period_of, Place
+from symdp_ros.analysis.exploration import Exploration, Grid, GridPoint, period_of
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.maps.graph import TransitionGraph
 
@@ -15,7 +15,7 @@ RING = TransitionGraph(
     positions={s: (3.0 * i, 0.0) for i, s in enumerate(NAMES)})
 ZONES = {'west': tuple('abcd'), 'east': tuple('efgh')}
 GRID = Grid((1.0, 3.0, 5.0), (4.0,), (8.0,))
-PLACE = Place(8.0, 4.0, 1, False)
+PLACE = GridPoint(8.0, 4.0, 1, False)
 
 
 @pytest.fixture(scope='module', autouse=True)
@@ -53,7 +53,7 @@ def test_the_best_is_that_of_calibrate(cells, k, zoned):
     period = period_of(4.0, 1.0, k)
     assert period in visits.periods
     row = visits.row(period, GRID.compared_at, delay=period)
-    found = [cell for cell in cells[Place(8.0, 4.0, k, zoned)]
+    found = [cell for cell in cells[GridPoint(8.0, 4.0, k, zoned)]
              if cell.epsilon == GRID.compared_at]
     live = min((cell for cell in found if cell.late is not None),
                key=lambda cell: cell.errors.wrong)
@@ -107,7 +107,7 @@ def test_in_zones_others_know_the_zone(exploration, cells):
     zone = np.array([0, 0, 0, 0, 1, 1, 1, 1])
     known = {False: 0, True: 0}
     for zoned in known:
-        for cell in cells[Place(8.0, 4.0, 1, zoned)]:
+        for cell in cells[GridPoint(8.0, 4.0, 1, zoned)]:
             first = int(cell.errors.report_period) - 1
             for t in range(first, first + 596, 5) if cell.beliefs else ():
                 known[zoned] += {int(zone[state]) for state in cell.beliefs[t]} == {
@@ -127,14 +127,14 @@ def test_it_is_the_same_in_other_processes():
 def test_what_cannot_be_is_left_out():
     """A visit of less than a tick is in one symbol only."""
     exploration = Exploration(RING, replace(GRID, protects=(0.5, 2.0)))
-    assert [(place.protect, place.symbols) for place in exploration.places] == [
+    assert [(point.protect, point.symbols) for point in exploration.points] == [
         (2.0, 1), (2.0, 2), (0.5, 1)]
     assert [period_of(30.0, 1.0, k) for k in (1, 2, 4)] == [31.0, 16.0, 8.0]
 
 
 def test_where_nothing_is_known_all_robots_count():
     exploration = Exploration(RING.with_self_loops(), Grid((3.0,), (2.0,), (0.0,), (1,)))
-    [cell, *_] = exploration.cells()[Place(0.0, 2.0, 1, False)]
+    [cell, *_] = exploration.cells()[GridPoint(0.0, 2.0, 1, False)]
     assert len(cell.errors.by_robot) == 6
     route = exploration.route(0.0)
     assert route.robot == 'all moves equally likely' and 1 < route.mean_stay < 2  # next to 2 s

@@ -198,7 +198,7 @@ def test_draws(chain, trust):
 @for_both_bases
 def test_a_walk_goes_on_where_bits_were_missing(trust, monkeypatch):
     """Where no choice is ever sure in 53 bits, the rest of the bits make the same law."""
-    monkeypatch.setattr(in_numpy, 'choose', lambda values, point: -1)
+    monkeypatch.setattr(in_numpy, 'interval_at', lambda values, point: -1)
     word, n = ['s1', None, 's3', 's0'], 2_000
     law = law_of(FOUR, 2.0, trust, random=replayable_random())
     assert_drawn(Counter(tuple(law.draw(word)) for _ in range(n)), as_drawn(law, FOUR, word), n)

@@ -24,7 +24,7 @@ from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechan
 from symdp_ros.core.offline import passes
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.reachable import LoopSizes
-from symdp_ros.core.online import loops, online_batch
+from symdp_ros.core.online import in_c, online_batch
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.registry import DEFAULT_TRUST, POLICIES
@@ -477,7 +477,7 @@ def test_every_bit_of_the_stream_is_fair(dtype):
 @pytest.mark.parametrize('name', ['draw_words', 'draw_together', 'draw', 'earn', 'improve'])
 def test_a_mistake_in_python_raises_in_the_loops_of_many_words(name, monkeypatch):
     """Another type, or one number less, of each array that they are really given."""
-    module = passes.compiled if name.startswith('draw_') else loops.compiled
+    module = passes.compiled if name.startswith('draw_') else in_c.compiled
     if module is None:
         pytest.skip('installed without a compiler')
     real, given = getattr(module, name), []

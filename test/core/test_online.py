@@ -25,7 +25,7 @@ from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, P
                        UnknownSymbolError)
 from symdp_ros.analysis.accuracy import expected_accuracy
 from symdp_ros.core.online import direct, steps as online, targets
-from symdp_ros.core.online.loops import compiled
+from symdp_ros.core.online.in_c import compiled
 from symdp_ros.core.online.response import exp_lower_bound, Response, responses
 
 POLICIES = ('paper', 'guided')

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from refusals import refused
 from symdp_ros import ConfigurationError
-from symdp_ros.fleet.file import read_fleet
+from symdp_ros.fleet.fleet_file import read_fleet
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULTS = 'defaults: {chain_file: a.chain.yaml, epsilon: 2}\n'

@@ -11,7 +11,7 @@ import json
 from damage import damaged
 from long_runs import fuzz
 from symdp_ros.errors import ConfigurationError
-from symdp_ros.fleet.file import read_fleet
+from symdp_ros.fleet.fleet_file import read_fleet
 from symdp_ros.options import PARAMETERS, TOPICS
 
 _VALUES = ('', '~', 'dock', 'guided', 'adaptive', 'period', 'pose', 'change', 'true', 'off', '0',

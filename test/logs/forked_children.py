@@ -21,7 +21,7 @@ from symdp_ros.files import child
 # Each child is a grandchild, whose parent ends at once: then the process of the tests adopts it.
 SERVER = """
 import os, socket, sys
-import symdp_ros.logs.recordings.with_rosbags, symdp_ros.logs.recordings.messages
+import symdp_ros.logs.recordings.with_rosbags, symdp_ros.logs.recordings.serialized
 import symdp_ros.release.archives.reading
 try:
     import pyarrow.compute, pyarrow.parquet

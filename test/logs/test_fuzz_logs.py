@@ -233,7 +233,7 @@ def test_files_of_one_kind_under_the_names_of_another():
 def test_archives():
     pyarrow = pytest.importorskip('pyarrow', reason='archives need pyarrow')
     parquet = pytest.importorskip('pyarrow.parquet')
-    from symdp_ros.release.archives.file import Archive, Columns
+    from symdp_ros.release.archives.parquet_file import Archive, Columns
 
     @cache
     def archive(way):

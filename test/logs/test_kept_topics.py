@@ -22,7 +22,7 @@ from shared_data import ABSENT
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import Keep, KeptTopics, list_logs, LogError, read_log
 from symdp_ros.logs.recordings import cdr, qos
-from symdp_ros.logs.recordings.messages import layout
+from symdp_ros.logs.recordings.serialized import layout
 import yaml
 
 SHARED = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'rosbag2_tests'

@@ -14,7 +14,7 @@ from recordings import both, failure, record
 from rosbags.typesys import get_typestore, Stores
 from symdp_ros.logs import list_logs, LogError, LogState, read_log, write_log
 from symdp_ros.logs.recordings import cdr
-from symdp_ros.logs.recordings.messages import layout
+from symdp_ros.logs.recordings.serialized import layout
 import yaml
 
 CASES = Path(__file__).resolve().parents[3] / 'shared' / 'cases'

@@ -8,7 +8,7 @@ from refusals import refused
 from rosbags.typesys import get_typestore, Stores
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.logs import LogError, read_log
-from symdp_ros.logs.recordings.messages import decoder
+from symdp_ros.logs.recordings.serialized import decoder
 from symdp_ros.logs.recordings.wanted import Wanted
 from symdp_ros.messages.fields import full_type
 

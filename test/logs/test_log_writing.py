@@ -165,7 +165,7 @@ def test_an_interruption(tmp_path, monkeypatch, form):
 IN_SMALL_FILES = """
 import resource, signal
 from symdp_ros.logs import LogError, write_log
-import symdp_ros.logs.recordings.messages, mcap.writer
+import symdp_ros.logs.recordings.serialized, mcap.writer
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 def run(path, form):
     resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))

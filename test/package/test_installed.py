@@ -49,8 +49,8 @@ import sys
 from random import Random
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.core.offline import passes
-from symdp_ros.core.online import loops
-assert (passes.compiled is None) == (loops.compiled is None) == (sys.argv[1] == 'without')
+from symdp_ros.core.online import in_c
+assert (passes.compiled is None) == (in_c.compiled is None) == (sys.argv[1] == 'without')
 chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 for kind in OfflineMechanism, OnlineMechanism:
     mechanism = kind(chain, Privacy(1.0), random=Random(1))

@@ -139,7 +139,7 @@ PUBLISHES_IT = """
 import sys
 from unittest.mock import Mock
 from symdp_ros import Chain, options
-from symdp_ros.fleet.file import read_fleet
+from symdp_ros.fleet.fleet_file import read_fleet
 from symdp_ros.ros.outputs import Outputs
 
 node = Mock()

@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import pytest
-from symdp_ros.fleet.file import read_fleet
+from symdp_ros.fleet.fleet_file import read_fleet
 from symdp_ros.fleet.isolation import domain_bridges, sros2_policy, zenoh_bridges
 from symdp_ros.nodes.help import help_of
 from symdp_ros.options import OUTPUT_KINDS, OUTPUTS, PARAMETERS, private_topics, TOPICS

@@ -53,7 +53,7 @@ class ArchivePlace:
                 **more):
         """Release the archive; return the outcome."""
         from symdp_ros.release.archives.archive import release_archive
-        from symdp_ros.release.archives.file import Sizes
+        from symdp_ros.release.archives.parquet_file import Sizes
 
         path = self.path if path is None else path
         keeping = {'ledger': Ledger(self.ledger), 'subject': subject} if ledger else {}

@@ -22,8 +22,8 @@ pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
 from symdp_ros.release import draft, mechanisms, outbox  # noqa: E402, I100
-from symdp_ros.release.archives import archive, dataset, file as archive_file  # noqa: E402
-from symdp_ros.release.archives.file import Archive, Columns  # noqa: E402
+from symdp_ros.release.archives import archive, dataset, parquet_file  # noqa: E402
+from symdp_ros.release.archives.parquet_file import Archive, Columns  # noqa: E402
 
 WALKS = [('r1', 'abbcc'), ('r2', 'a'), ('r3', 'xyzab'), ('r4', 'ccaab')]
 
@@ -309,12 +309,12 @@ def test_files_that_will_not_do(walks):
 def test_an_archive_that_kills_its_reader(walks, monkeypatch):
     walks.archive(WALKS)
 
-    def start(function, real=archive_file.child.start):
+    def start(function, real=parquet_file.child.start):
         process = real(function)
         process.send_signal(signal.SIGABRT)
         return process
 
-    monkeypatch.setattr(archive_file.child, 'start', start)
+    monkeypatch.setattr(parquet_file.child, 'start', start)
     outcome = walks.release()
     assert outcome.kind == 'failed' and outcome.reason == (
         'it cannot be read, as it is damaged: the process that read it ended by SIGABRT')
@@ -488,16 +488,16 @@ def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(walks, m
 def test_all_readers_together_have_one_bound(walks, gibibytes, monkeypatch):
     """Half of the memory there is, however many files are read at once; one reader always may."""
     most, least = int(gibibytes * 2**30) // 2, 512 << 20
-    monkeypatch.setattr(archive_file.child, 'available', lambda: 2 * most)
-    archive_file.end_readers()
-    archive_file.readers.cache_clear()
+    monkeypatch.setattr(parquet_file.child, 'available', lambda: 2 * most)
+    parquet_file.end_readers()
+    parquet_file.readers.cache_clear()
     try:
         folder = walks.base / 'many'
         folder.mkdir()
         for i in range(20):
             walks.archive([(f'{i}', 'abb')], path=folder / f'{i:02d}.parquet')
         dataset.Dataset(folder, Columns()).survey(False)
-        processes = [reader._process.pid for reader in archive_file._IDLE]
+        processes = [reader._process.pid for reader in parquet_file._IDLE]
         limits = []
         for pid in processes:
             status = dict(line.split(':', 1) for line in Path(
@@ -508,12 +508,12 @@ def test_all_readers_together_have_one_bound(walks, gibibytes, monkeypatch):
         assert sum(limits) <= max(most, least) and max(limits) <= 4 << 30
         assert min(limits) > least // 2
     finally:
-        archive_file.end_readers()
-        archive_file.readers.cache_clear()
+        parquet_file.end_readers()
+        parquet_file.readers.cache_clear()
 
 
 def test_the_memory_there_is():
-    found = archive_file.child.available()
+    found = parquet_file.child.available()
     assert 0 < found < os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
 
 
@@ -535,8 +535,8 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
                    compression='none')  # a file as large as what it holds
     del table
     before, held, reader, processes = pa.total_allocated_bytes(), [], [], []
-    start = archive_file.child.start
-    monkeypatch.setattr(archive_file.child, 'start',
+    start = parquet_file.child.start
+    monkeypatch.setattr(parquet_file.child, 'start',
                         lambda function: processes.append(start(function)) or processes[-1])
 
     def look(*_):
@@ -556,7 +556,7 @@ import os, signal, sys
 sys.path[:0] = 'test/release', 'test/logs'
 from fractions import Fraction
 from pathlib import Path
-import symdp_ros.release.archives.file as file
+import symdp_ros.release.archives.parquet_file as file
 from symdp_ros.core.offline import OfflineMechanism
 from conftest import ArchivePlace
 OfflineMechanism.privatize_many = lambda self, symbols, offsets: symbols * 0

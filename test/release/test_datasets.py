@@ -18,7 +18,7 @@ pq = pytest.importorskip('pyarrow.parquet')
 
 from symdp_ros.release.archives.batch import (  # noqa: E402, I100
     names_of, privatize_batch, ReleaseKey)
-from symdp_ros.release.archives.file import Columns  # noqa: E402
+from symdp_ros.release.archives.parquet_file import Columns  # noqa: E402
 from symdp_ros.words.stamps import OUT_OF_RANGE  # noqa: E402
 
 
@@ -350,8 +350,8 @@ from pathlib import Path
 from conftest import ArchivePlace
 import symdp_ros.release.archives.archive
 from symdp_ros.release import outbox
-from symdp_ros.release.archives.file import Columns, parquet
-from symdp_ros.release.transaction import ReleaseSession
+from symdp_ros.release.archives.parquet_file import Columns, parquet
+from symdp_ros.release.session import ReleaseSession
 parquet()
 def kill(*arguments, **more):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -12,7 +12,7 @@ from strategies import chains
 from symdp_ros import Chain, Privacy
 from symdp_ros.logs import LogFile
 from symdp_ros.release.archives.archive import ArchiveDraft
-from symdp_ros.release.archives.file import Sizes
+from symdp_ros.release.archives.parquet_file import Sizes
 from symdp_ros.release.engine import LogDraft
 from symdp_ros.release.inspection import Inspection, Moves
 

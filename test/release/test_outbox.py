@@ -381,7 +381,7 @@ def test_what_waits_in_this_directory_is_moved_when_its_log_is_asked_for(release
     charge(box, ledger, 'a', 'a.csv')
     for _ in range(2):
         assert [path.name for path in box.paths_of(ledger.files.all())] == ['a.csv']
-        box.settle()
+        box.sync_moved()
     box.close()
     assert visible(releases) == ['a.csv'] and ledger.files.all()[0].visible
 

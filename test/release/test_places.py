@@ -19,7 +19,7 @@ from symdp_ros.ledger.ledger import Ledger
 
 fs = pytest.importorskip('pyarrow.fs', reason='archives need pyarrow')
 
-from symdp_ros.release.archives.file import check_unchanged, Columns  # noqa: E402, I100
+from symdp_ros.release.archives.parquet_file import check_unchanged, Columns  # noqa: E402, I100
 from symdp_ros.release.archives.places import MANIFEST, Remote, Upload  # noqa: E402
 
 SERVER = shutil.which('moto_server')

@@ -22,7 +22,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.nodes.fleet import FleetNode, main
-from symdp_ros.nodes.privatizer import choose_of
+from symdp_ros.nodes.privatizer import live_choice_of
 from symdp_ros.ros.process import spinning
 from symdp_ros.ros.process.output_domain import leave_domains
 
@@ -433,9 +433,9 @@ def test_a_fleet_works_while_a_reload_makes_tables(here, world, chain_file, tmp_
         if values['policy'] == 'adaptive':
             begun.set()
             made.wait(PATIENCE)
-        return choose_of(values, chain)
+        return live_choice_of(values, chain)
 
-    monkeypatch.setattr('symdp_ros.nodes.fleet.choose_of', slowly)
+    monkeypatch.setattr('symdp_ros.nodes.fleet.live_choice_of', slowly)
     fleet_file(tmp_path, chain_file, {'fast': guided, 'new': guided,
                                       'slow': {'policy': 'adaptive'}})
     answer = world.begin_call('/fleet/reload')

@@ -15,7 +15,7 @@ from std_msgs.msg import (Header, Int8MultiArray, MultiArrayDimension, MultiArra
                           UInt8MultiArray)
 from symdp_ros import Chain
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.ros.messages import pose_reader, region_reader
+from symdp_ros.ros.region_messages import pose_reader, region_reader
 
 _MOST_MEMORY = 1 << 20  # kB; a node takes a tenth of it
 _MESSAGES_A_CASE = 50

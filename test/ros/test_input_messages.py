@@ -14,7 +14,7 @@ from symdp_ros.logs.recordings.wanted import Wanted
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.fields import message_class, name_of_type
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.ros.messages import pose_reader, region_reader
+from symdp_ros.ros.region_messages import pose_reader, region_reader
 from test_msgs.action import Fibonacci, NestedMessage
 
 FEEDBACK = Fibonacci.Impl.FeedbackMessage

@@ -22,7 +22,7 @@ from symdp_ros.messages.field_paths import NOT_INPUT, symbol_reader
 from symdp_ros.messages.fields import fields_of, message_class, name_of_type
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.options import PARAMETERS
-from symdp_ros.ros.messages import region_reader, region_writer
+from symdp_ros.ros.region_messages import region_reader, region_writer
 
 
 @pytest.mark.parametrize('name, kind', [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rosbags.interfaces import Nodetype
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
-from symdp_ros.logs.recordings.messages import decoder
+from symdp_ros.logs.recordings.serialized import decoder
 from symdp_ros.logs.recordings.wanted import Wanted
 from symdp_ros.maps import read_chain
 from symdp_ros.messages.field_paths import NOT_INPUT

@@ -19,7 +19,7 @@ from harness import apart, Crashed, RECONFIGURE, RELIABLE, wait_until
 from long_runs import first_seed, report, SOAK_SECONDS
 from std_msgs.msg import String
 from symdp_ros import Chain
-from symdp_ros.fleet.file import read_fleet
+from symdp_ros.fleet.fleet_file import read_fleet
 
 _MOST_GROWTH = 30.0  # MB
 _RATE = 500          # messages a second

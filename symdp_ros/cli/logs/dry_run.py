@@ -14,8 +14,8 @@ import json
 import os
 
 from symdp_ros.cli.logs.log_arguments import new_account, new_accounts
-from symdp_ros.cli.logs.topics import OfTopics, print_topics
-from symdp_ros.cli.tables import plain_table
+from symdp_ros.cli.logs.topic_outcomes import OfTopics, print_topics
+from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import BudgetError, printable
 from symdp_ros.ledger.accounts import Account, accounting_text, Entry
@@ -83,19 +83,19 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
             outcome = outcome_of(log.id, partial(
                 _planned, draft, opened, account, charging.budget, topics, notes))
             outcomes.append(outcome)
-            found = draft.found
+            held = draft.inspection
             costs = (as_text(account.counted - counted), _left(account)) \
                 if outcome.kind == 'released' and draft.losses is None else ('', '')
-            numbers = _NO_NUMBERS[:4] if found is None else map(str, (
-                found.symbols, found.known, found.symbols - found.known, found.infeasible))
+            numbers = _NO_NUMBERS[:4] if held is None else map(str, (
+                held.symbols, held.known, held.symbols - held.known, held.infeasible))
             table.add_row(log.id, *numbers, *costs, outcome.kind)
-            infeasible += 0 if found is None else found.infeasible
+            infeasible += 0 if held is None else held.infeasible
             if outcome.reason:
                 notes.append(f'{log.id}: {outcome.place_and_reason}')
-            elif found is not None and found.names:
-                notes.append(f'{log.id}: unknown are {found.named(settings.chain.states)}')
-            elif found is not None and found.outside:
-                notes.append(f'{log.id}: its positions: {found.outside}')
+            elif held is not None and held.names:
+                notes.append(f'{log.id}: unknown are {held.named(settings.chain.states)}')
+            elif held is not None and held.outside:
+                notes.append(f'{log.id}: its positions: {held.outside}')
             if settings.locator is not None and (away := distances_text(settings.locator)):
                 notes.append(f'{log.id}: its positions: {away}')
     for left_out in skipped:
@@ -140,7 +140,7 @@ def _planned(draft: LogDraft | ArchiveDraft, ledger: Ledger | None, account: Acc
         earlier = None if ledger is None else ledger.find(
             account.subject, log_id, settings.digest())
         problem = draft.plan(earlier, ledger, stack)
-        if draft.found is None:
+        if draft.inspection is None:
             draft.inspect()
     if problem is not None:
         return Outcome(log_id, 'refused' if earlier is None else 'failed', reason=problem)
@@ -182,10 +182,10 @@ def _of_subjects(draft: LogDraft | ArchiveDraft, ledger: Ledger | None,
 def _keep_topics(draft: LogDraft, topics: list[OfTopics]) -> None:
     """Note what becomes of the topics of a log; raise LogError if one cannot be kept."""
     settings, read = draft.settings, draft.settings.input
-    with KeptTopics(draft.log.path, settings.writing.keep, read.topic, strict=False) as kept:
-        if found := kept.outcomes(read.field, read.values(settings.chain.states)):
-            topics.append((draft.log.id, found))
-        kept.check()
+    with KeptTopics(draft.log.path, settings.writing.keep, read.topic, strict=False) as recording:
+        if outcomes := recording.outcomes(read.field, read.values(settings.chain.states)):
+            topics.append((draft.log.id, outcomes))
+        recording.check()
 
 
 def _left(account: Account) -> str:

@@ -9,7 +9,7 @@ import sys
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.logs.log_arguments import new_account
-from symdp_ros.cli.tables import plain_table
+from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.accounts import accounting_text, rounded_up, SHOWN_DELTA, written
@@ -112,9 +112,9 @@ def _verify(ledger, release):
     problems, entries = ledger.problems(), {entry.number: entry for entry in ledger.charges()}
     files = ledger.files.all()
     numbers = sorted({file.number for file in files if not file.is_copy})
-    found = [entries[number] for number in dict.fromkeys(
+    charges = [entries[number] for number in dict.fromkeys(
         file.number for file in files if file.digest == digest) if number in entries]
-    for entry in found:
+    for entry in charges:
         end = next((number for number in numbers if number > entry.number), max(entries) + 1)
         alike = [other for number in range(entry.number, end) if (other := entries.get(number))
                  and (other.log_id, other.settings, other.content) == (
@@ -124,7 +124,7 @@ def _verify(ledger, release):
               f'{entry.number}, made {printable(_made(entry))} UTC: ε = '
               f'{as_text(entry.loss.epsilon)} at k = {_k_text(entry.loss)} of {whose}\n'
               f'settings {entry.settings}: {json.dumps(entry.settings_described)}')
-    if not found:
+    if not charges:
         problems.append(f'{printable(release)} is no release of this ledger, or was changed since')
     for problem in problems:
         print(f'symdp ledger: {problem}', file=sys.stderr)

@@ -11,9 +11,9 @@ from symdp_ros.analysis.alternatives import single_moves
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.logs.log_arguments import (
     check_period, listed_logs, new_account, new_accounts)
-from symdp_ros.cli.logs.topics import OfTopics, print_topics
+from symdp_ros.cli.logs.topic_outcomes import OfTopics, print_topics
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
-from symdp_ros.cli.tables import plain_table
+from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.maps.dead_ends import unreached
@@ -152,8 +152,8 @@ def _is_archive(options):
     if archives and not options.output.endswith('.parquet'):
         raise ConfigurationError(f'{archives[0]} is an archive: name its release as a file, '
                                  '-o OUT.parquet')
-    if not archives and (found := _dataset_in(options.logs)):
-        raise ConfigurationError(f'{found} is a directory of Parquet files, an archive: name its '
+    if not archives and (folder := _dataset_in(options.logs)):
+        raise ConfigurationError(f'{folder} is a directory of Parquet files, an archive: name its '
                                  'release -o OUT.parquet')
     if not archives and options.output.endswith('.parquet'):
         raise ConfigurationError(f'{options.output} would be the release of an archive: give one '
@@ -201,7 +201,7 @@ def _release_logs(options, settings, logs, skipped, on_choice, topics, **keeping
         with Releaser(settings, options.output, rewrite_missing=True,
                       allow_unknown=options.allow_unknown, for_operator=True,
                       mechanisms=Mechanisms(settings, on_choice=on_choice),
-                      on_topics=lambda log, found: topics.append((log.id, found)),
+                      on_topics=lambda log, of_topics: topics.append((log.id, of_topics)),
                       **keeping) as releaser, _progress(len(logs) > 1) as (progress, bar):
             progress.update(bar, total=len(logs))
 

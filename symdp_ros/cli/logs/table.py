@@ -34,7 +34,7 @@ def add_parser(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the archive; return 0, or 1 where a log was left out that cannot be read."""
-    from symdp_ros.release.archives.table import robots_in, TableSettings, write_table
+    from symdp_ros.release.archives.from_logs import robots_in, TableSettings, write_table
 
     check_period(options)
     settings, output = TableSettings.of(vars(options)), Path(options.output)
@@ -42,15 +42,15 @@ def run(options: argparse.Namespace) -> int:
     for log in skipped:
         _print_message(f'{log.name} is skipped: {log.reason}')
     with progress(sum(map(len, robots.values()))) as advance:
-        found = write_table(robots, settings, output, leave_out=options.partial, on_log=advance)
-    for problem in found.problems:
+        made = write_table(robots, settings, output, leave_out=options.partial, on_log=advance)
+    for problem in made.problems:
         _print_message(f'left out: {problem}')
-    print(f'{printable(output)}: {counted(found.rows, "symbol")} of '
-          f'{counted(found.routes, "route")} of {counted(found.robots, "robot")}. It holds the '
+    print(f'{printable(output)}: {counted(made.rows, "symbol")} of '
+          f'{counted(made.routes, "route")} of {counted(made.robots, "robot")}. It holds the '
           'true routes: only you can read it')
     print(f'to make it private: symdp release {printable(output)} -o OUT.parquet --map MAP '
           '--epsilon EPSILON --ledger LEDGER')
-    return 1 if found.problems else 0
+    return 1 if made.problems else 0
 
 
 def _print_message(text: str) -> None:

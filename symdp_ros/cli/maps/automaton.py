@@ -3,7 +3,7 @@
 """`symdp automaton FILE`: the feasible words at one Hamming distance from a word."""
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, chain_of
-from symdp_ros.cli.tables import plain_table
+from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
 from symdp_ros.figures.automaton import (chance_text, count_text, dot_lines, label_text,

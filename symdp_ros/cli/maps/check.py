@@ -205,14 +205,14 @@ def _compared(graph: TransitionGraph, regions: TransitionGraph):
     yield 'do not touch', _names(list(apart.values()))
 
 
-def _alternatives(found) -> str:
-    if found.positions is None:
+def _alternatives(fewest) -> str:
+    if fewest.positions is None:
         return 'none: no two routes of one length join the same ends'
-    if found.positions == 1:
+    if fewest.positions == 1:
         return '1 position: two routes between the same ends can differ in one symbol'
-    bound = '' if found.exact else 'at least '
-    return (f'{bound}{found.positions} positions: no two routes between the same ends differ in '
-            f'fewer; an adjacency below {found.positions} protects no real alternative')
+    bound = '' if fewest.exact else 'at least '
+    return (f'{bound}{fewest.positions} positions: no two routes between the same ends differ in '
+            f'fewer; an adjacency below {fewest.positions} protects no real alternative')
 
 
 def _single_moves(measured: Structure) -> str:

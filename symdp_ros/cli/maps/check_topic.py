@@ -73,8 +73,8 @@ def _poses(graph: TransitionGraph, options: argparse.Namespace) -> tuple[list[Ro
         fields_of(kind), name_of_type(kind), options.field, where=options.where or (),
         level_field=options.level_field, map_frame=options.map_frame,
         on_foreign_frame=count_frame))
-    found = Counter(locator.locate(*at) if at is not None else None for at in positions)
-    total, without = len(positions), found[None]
+    by_region = Counter(locator.locate(*at) if at is not None else None for at in positions)
+    total, without = len(positions), by_region[None]
     rows = [*heard.rows(total)]
     if never := never_found_text(locator, options.level_field):
         rows.append(('never found', never))
@@ -99,7 +99,7 @@ class _Heard:
         with needing_ros():
             from rclpy.serialization import deserialize_message
             from symdp_ros.ros.graph.listening import listen
-        options, found = self._options, list[Any]()
+        options, values = self._options, list[Any]()
 
         def take(message_type: type) -> Callable[[bytes], None]:
             read = reader(message_type)
@@ -113,13 +113,13 @@ class _Heard:
                 if value is NOT_INPUT:
                     self.skipped += 1
                 else:
-                    found.append(value)
+                    values.append(value)
 
             return count
 
         type_name = listen(domain_of(options), options.topic, options.seconds, take)
         self._topic = f'{options.topic} ({type_name})'
-        return found
+        return values
 
     def rows(self, read: int) -> Iterator[Row]:
         """Yield what came, of which so many were read."""

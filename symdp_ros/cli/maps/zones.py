@@ -42,11 +42,11 @@ def guessed_in_zones(chain: Chain, privacy: Privacy,
             for robot in robots(chain, trust).values()]
 
 
-def print_zones(chain: Chain, privacy: Privacy, found: Sequence[Mapping[str, 'Guess']]) -> None:
+def print_zones(chain: Chain, privacy: Privacy, guesses: Sequence[Mapping[str, 'Guess']]) -> None:
     """
     Print for each zone what it holds, its doors and an adversary's success: worst first.
 
-    :param found: of each robot, by zone.
+    :param guesses: of each robot, by zone.
     """
     from rich.console import Console
     from rich.table import Table
@@ -56,7 +56,7 @@ def print_zones(chain: Chain, privacy: Privacy, found: Sequence[Mapping[str, 'Gu
     by_door = doors(chain, zones)
 
     def guessed(zone, when):
-        values = [getattr(each[zone], when) for each in found if zone in each]
+        values = [getattr(each[zone], when) for each in guesses if zone in each]
         return (min(values), max(values)) if values else (0.0, 0.0)
 
     def written(values):
@@ -69,7 +69,7 @@ def print_zones(chain: Chain, privacy: Privacy, found: Sequence[Mapping[str, 'Gu
                          no_wrap=name != 'known there')
     for zone in sorted(zones, key=lambda zone: guessed(zone, 'after')[::-1], reverse=True):
         known = by_door[zone].known
-        come = any(zone in each for each in found)
+        come = any(zone in each for each in guesses)
         table.add_row(printable(zone), str(len(zones[zone])), str(len(by_door[zone].places)),
                       some_states(known) if known else '–',
                       f'{written(guessed(zone, "before"))} → {written(guessed(zone, "after"))}'

@@ -24,7 +24,7 @@ class RandomIntegers:
     :param width: 30 or 60 bits, of which each integer is made.
     :param limit: from 1 to 2^width.
     :param random: an object with `getrandbits`, or None for the operating system's randomness.
-    :param read: what the buffer holds of an array of integers; one item for each.
+    :param read: maps an array of integers to the items of the buffer, one for each.
     """
 
     def __init__(self, width: int, limit: int, random: RandomBits | None = None,

@@ -116,7 +116,7 @@ def rounding_reserve(length: int, most_successors: int, lanes: int) -> Fraction:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is decided for words of one length, from public data."""
+    """How words of one length are computed; it follows from public data."""
 
     ratio: float
     rescale_every: int  # positions; 0: each state has an exponent of its own
@@ -151,7 +151,7 @@ class WordSampler:
 
     def word(self, numbers: Sequence[int] | Ints | Numbers, zones: Ints | None = None) -> PassWord:
         """
-        Return what the pass reads of a word.
+        Return a word as the pass reads it.
 
         :param numbers: of its symbols; 0 matches no state.
         :param zones: of each position, −1 where there is none; None: there are no zones.
@@ -169,7 +169,7 @@ class WordSampler:
         return PassWord(symbols, begins, ends, plan.ratio, plan.rescale_every)
 
     def plan(self, length: int) -> Plan:
-        """Return what is decided for words of one length."""
+        """Return how words of one length are computed."""
         plan = self._plans.get(length)
         if plan is None:
             if len(self._plans) > 1_000:
@@ -222,11 +222,11 @@ class WordSampler:
         return log(total) + (highest + rows.exponent) * log(2)
 
     def probabilities(self, word: PassWord, outputs: Sequence[Sequence[int]]) -> list[Fraction]:
-        """Return P̂[o|w] of feasible words, exactly; for inspection: every weight is stored."""
+        """Return P̂[o|w] of feasible words, exactly; for tests: it stores all rows."""
         rows = [(W[t].copy(), E[t:t + 1].copy()) for first, last, W, E in _Rows(self, word)
                 for t in range(last - first)]
         drawn = dict[tuple[int, ...], list[int]]()  # what an output begins with → what comes next
-        found = []
+        chances = []
         for output in outputs:
             chance, state, model = Fraction(1), self._chain.initial, self.moves.prior.copy()
             for t, after in enumerate(output):
@@ -237,8 +237,8 @@ class WordSampler:
                 if not chance:
                     break
                 state = self._take(chosen, state, model)
-            found.append(chance)
-        return found
+            chances.append(chance)
+        return chances
 
     def block(self, length: int, width: int) -> int:
         """Return how many positions have rows at once: all, or √n of them."""
@@ -254,7 +254,7 @@ class WordSampler:
     def _weights(self, word: PassWord, t: int, W: Floats, E: ShortInts, state: int,
                  model: Floats) -> tuple[Floats, Ints]:
         """
-        Return what the moves from a state are drawn by, as float64 and exponents of two.
+        Return the weights by which a move is drawn, as float64 and exponents of two.
 
         :param W, E: the row of place t, to which they lead; E has shape (1, ·).
         """
@@ -271,7 +271,7 @@ class WordSampler:
         return self._take(draw_index(as_integers(*weights), random, drawn, 53), state, model)
 
     def _take(self, chosen: int, state: int, model: Floats) -> int:
-        """Take the move of a place among the successors, and return the next state."""
+        """Move to the successor at place `chosen`; return its number."""
         return in_numpy.take(chosen, state, self.moves, model)
 
     def _draw_some(self, symbols: ShortInts, starts: Ints, lengths: Ints, bits: WordBits,
@@ -324,10 +324,10 @@ class WordSampler:
         else:
             W, E = self.rows(longest, width, plans[1])
             i, position, state = 0, 0, chain.initial
-            while (found := compiled.draw_words(
+            while (undecided := compiled.draw_words(
                     i, position, state, word, lengths, ratios, raw, self.moves,
                     chain.most_successors, W, E, model, drawn))[0] < len(lengths):
-                i, position, state = found
+                i, position, state = undecided
                 state, position = go_on(i, position, W[position], state, model), position + 1
         out[places] = chain.positions[drawn]
 
@@ -361,7 +361,7 @@ class WordSampler:
 
 class _Rows:
     """
-    The rows of a word: computed backward, and then handed out in blocks, forward.
+    The rows of a word: computed backward, then iterated forward in blocks.
 
     Each block is (first, last, W, E), as `core.offline.passes.in_numpy.sweep` fills them.
     """
@@ -394,8 +394,8 @@ class _Rows:
             self._W[last - first] = row
             self._E[min(last - first, len(self._E) - 1)] = exponents
         if sampler.compiled is not None:
-            found: int = sampler.compiled.sweep(first, last, self._word, sampler.moves, self._W,
+            total: int = sampler.compiled.sweep(first, last, self._word, sampler.moves, self._W,
                                                 self._E)
-            return found
+            return total
         return in_numpy.sweep(first, last, self._word, sampler.moves, sampler._tables, self._W,
                               self._E)

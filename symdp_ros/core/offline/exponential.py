@@ -48,9 +48,9 @@ def law(chain: Chain, privacy: Privacy, random: RandomBits | None, *, base: str,
     mechanism's (`OfflineMechanism`); with zones there is a law for all chains.
     """
     if chain.stores_edges or privacy.zones is not None or base == 'chain':
-        found = Exponential(chain, privacy, trust if base == 'chain' else None, random)
-        if privacy.zones is not None or not (chain.is_alphabet and found.is_counting):
-            return found
+        exponential = Exponential(chain, privacy, trust if base == 'chain' else None, random)
+        if privacy.zones is not None or not (chain.is_alphabet and exponential.is_counting):
+            return exponential
     return OnlineMechanism(chain, privacy, policy='paper', random=random).law
 
 

@@ -14,7 +14,7 @@ logarithm is kept.
 """
 from collections.abc import Iterator
 from math import ceil, inf, log, sqrt
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
@@ -25,12 +25,17 @@ from symdp_ros.core.online.moments import forward, Move
 _SMALLEST = 1e-290  # weight, over the largest at its position, that floats hold with all digits
 _LEAST_LOGARITHM = -1e300  # in place of −∞: a sum without terms is 0
 _NOTHING = 1e-18    # probability that is left out of a sum
-#: V of each (model, state, word), over exp of a logarithm for each (state, word), or None
-_Values: TypeAlias = tuple[Floats, Floats | None]
+
+
+class _Scaled(NamedTuple):
+    """V of each (model, state, word), divided by exp of a logarithm for each (state, word)."""
+
+    V: Floats
+    logarithms: Floats | None
 
 
 class _TooWide(Exception):
-    """Weights at one position are too far apart for floats; raised and caught here alone."""
+    """Weights at one position are too far apart for floats; caught in this module."""
 
 
 def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models | None,
@@ -73,9 +78,9 @@ def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models
                 mass[:, :, 0], mass[:, :, 1:] = 0, moved[:, :, :-1]
                 if symbol < len(chain):
                     mass[:, symbol] = moved[:, symbol]
-            found: Floats = mass.sum(axis=(0, 1))
-            found /= found.sum()
-            return found
+            chances: Floats = mass.sum(axis=(0, 1))
+            chances /= chances.sum()
+            return chances
         except _TooWide:
             continue
     raise AssertionError
@@ -93,9 +98,9 @@ class _Passes:
         self._prepare()
         length, count = columns.shape
         self._spacing = max(1, ceil(sqrt(length)))
-        self._kept = dict[int, _Values]()
+        self._kept = dict[int, _Scaled]()
         shape = len(self._models), len(chain), count
-        values: _Values = np.ones(shape), self._no_logarithms(shape)
+        values = _Scaled(np.ones(shape), self._no_logarithms(shape))
         for t in range(length - 1, -1, -1):
             if t % self._spacing == self._spacing - 1 or t == length - 1:
                 self._kept[t] = values
@@ -103,7 +108,7 @@ class _Passes:
         self._check_start(values)
         #: P[m_1 = m] at the initial state: shape (models, states), of each word
         self.start = np.zeros((*shape[:2], count))
-        chances = self._models.prior[:, None] * values[0][:, self._initial]
+        chances = self._models.prior[:, None] * values.V[:, self._initial]
         self.start[:, self._initial] = chances / chances.sum(axis=0)
 
     def moves(self) -> Iterator[Move]:
@@ -123,8 +128,8 @@ class _Passes:
     def _no_logarithms(self, shape: tuple[int, int, int]) -> Floats | None:
         return None
 
-    def _check_start(self, values: _Values) -> None:
-        if (self._models.prior @ values[0][:, self._initial] < _SMALLEST).any():
+    def _check_start(self, values: _Scaled) -> None:
+        if (self._models.prior @ values.V[:, self._initial] < _SMALLEST).any():
             raise _TooWide
 
     def _weighed(self, values: Floats, t: int) -> Floats:
@@ -149,18 +154,18 @@ class _Passes:
         return np.stack([matrix @ values for matrix, values in zip(
             self._models.matrices, there, strict=True)])
 
-    def _back(self, values: _Values, t: int) -> _Values:
+    def _back(self, values: _Scaled, t: int) -> _Scaled:
         """Return V before position t over its largest."""
-        before = self._sums(values[0], t)
+        before = self._sums(values.V, t)
         highest: Floats = before.max(axis=(0, 1))
         if (highest < _SMALLEST).any():
             raise _TooWide
         before /= highest
-        return before, None
+        return _Scaled(before, None)
 
-    def _move_at(self, values: _Values, t: int) -> Move:
-        sums = self._sums(values[0], t)
-        there = self._weighed(values[0].copy(), t)
+    def _move_at(self, values: _Scaled, t: int) -> Move:
+        sums = self._sums(values.V, t)
+        there = self._weighed(values.V.copy(), t)
         lost = sums < _SMALLEST
         sums[lost] = np.inf
 
@@ -193,14 +198,14 @@ class _WidePasses(_Passes):
     def _no_logarithms(self, shape: tuple[int, int, int]) -> Floats | None:
         return np.zeros(shape[1:])
 
-    def _check_start(self, values: _Values) -> None:
+    def _check_start(self, values: _Scaled) -> None:
         return  # logarithms are never too wide
 
-    def _factors(self, values: _Values, t: int) -> tuple[Floats, Floats]:
+    def _factors(self, values: _Scaled, t: int) -> tuple[Floats, Floats]:
         """Return b_t·exp(logarithm) of each edge over its row's largest, and ln of that."""
-        assert values[1] is not None
+        assert values.logarithms is not None
         known, outside = self._matching(t)
-        weights = values[1].copy()
+        weights = values.logarithms.copy()
         weights[self._columns[t, known], known] += log(self._ratio)
         if outside is not None:
             weights[outside] = -inf
@@ -213,25 +218,25 @@ class _WidePasses(_Passes):
         return np.stack([self._each_row @ (weights * factors * there[self._targets])
                          for weights, there in zip(self._weights, mixed, strict=True)])
 
-    def _back(self, values: _Values, t: int) -> _Values:
+    def _back(self, values: _Scaled, t: int) -> _Scaled:
         factors, largest = self._factors(values, t)
-        before = self._of_rows(factors, values[0])
+        before = self._of_rows(factors, values.V)
         own = before.max(axis=0)
         nothing = own == 0  # no route has the zones to come
         own[nothing] = 1
         logarithms = np.where(nothing, -inf, largest + np.log(own))
-        return before / own, logarithms - logarithms.max(axis=0)
+        return _Scaled(before / own, logarithms - logarithms.max(axis=0))
 
-    def _move_at(self, values: _Values, t: int) -> Move:
+    def _move_at(self, values: _Scaled, t: int) -> Move:
         factors, _ = self._factors(values, t)
-        sums = self._of_rows(factors, values[0])
+        sums = self._of_rows(factors, values.V)
         sums[sums == 0] = np.inf
 
         def move(mass: Floats) -> Floats:
             moved = self._models.switched(np.stack([
                 self._onto @ (weights * factors * np.repeat(own, self._degrees, axis=0))
                 for weights, own in zip(self._weights, mass / sums, strict=True)]))
-            moved *= values[0]
+            moved *= values.V
             return moved
 
         return move

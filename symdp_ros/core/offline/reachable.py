@@ -40,7 +40,7 @@ class Moves(NamedTuple):
         return len(self.prior)
 
     def from_state(self, state: int, states: int) -> tuple[Ints | Numbers, Weights]:
-        """Return where the moves from one of so many states lead, and what they weigh."""
+        """Return the targets of the moves from a state, and their weights."""
         if len(self.offsets):
             edges = slice(*self.offsets[state:state + 2].tolist())
             return self.targets[edges], self.weights[edges]
@@ -58,7 +58,7 @@ class Moves(NamedTuple):
 
 @dataclass(frozen=True)
 class LoopSizes:
-    """From which sizes on loops go another way, for time or memory; what is drawn is the same."""
+    """Sizes above which loops work otherwise, to save time or memory; the draws stay the same."""
 
     spread_bits: int = 1_550  # between the weights at one position, of the 2,045 of a float64
     stored_bytes: int = 96_000_000  # of the weights of a word; above, they are computed twice
@@ -128,8 +128,7 @@ class ReachableChain:
         """Return the numbers of the successors: uint32."""
         if not len(self.offsets):
             return np.arange(1, len(self) + 1, dtype=np.uint32)
-        row: Numbers = self.targets[self.offsets[state]:self.offsets[state + 1]]
-        return row
+        return self.targets[self.offsets[state]:self.offsets[state + 1]]
 
     def moves(self, models: Models) -> Moves:
         """Return the moves, with the models of the chain in as many lanes as loops have."""
@@ -144,7 +143,7 @@ class ReachableChain:
     @cached_property
     def mixing_moves(self) -> int | None:
         """
-        Return some r for which C^r(s) is the same for all states s; None: none found.
+        Return some r for which C^r(s) is the same for all states s; None: no such r.
 
         C^r(s) is what can be reached from s in exactly r moves. All of it is within T, what can be
         reached in i moves from anywhere, for i ≤ r. If from any state a moves lead to one hub ∈ T,
@@ -167,19 +166,19 @@ class ReachableChain:
             return result
 
         past, stable = everyone, 1
-        while not ((kept := image(past)) == past).all():
-            past, stable = kept, stable + 1
+        while not ((fixed := image(past)) == past).all():
+            past, stable = fixed, stable + 1
             if stable > _MOST_MOVES:
                 return None
-        found = []
-        for i in np.flatnonzero(kept)[[int(q * (kept.sum() - 1)) for q in _HUBS]]:
+        bounds = []
+        for i in np.flatnonzero(fixed)[[int(q * (fixed.sum() - 1)) for q in _HUBS]]:
             hub = np.arange(len(self) + 1) == i
             to = _moves_until(hub, preimage, everyone)
-            onward = None if to is None else _moves_until(hub, image, kept)
+            onward = None if to is None else _moves_until(hub, image, fixed)
             if to is None or onward is None:
                 return None
-            found.append(max(stable, to + onward))
-        return min(found)
+            bounds.append(max(stable, to + onward))
+        return min(bounds)
 
 
 def _moves_until(some: Booleans, step: Callable[[Booleans], Booleans],
@@ -205,6 +204,6 @@ def _breadth_first(offsets: Ints, targets: ShortInts, initial: int) -> tuple[Int
     while len(level):
         seen[level] = True
         levels.append(level)
-        found = targets[edges_of(offsets, level)]
-        level = np.unique(found[~seen[found]]).astype(np.int64)
+        followers = targets[edges_of(offsets, level)]
+        level = np.unique(followers[~seen[followers]]).astype(np.int64)
     return np.concatenate(levels), np.cumsum([len(level) for level in levels])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which zones the routes of a word can have (`core.zones`): its R_t, where each is not empty."""
+"""Which zones the routes of a word can have: its R_t (`core.zones`), none of which is empty."""
 from typing import TypeAlias
 
 import numpy as np
@@ -57,6 +57,6 @@ class ZoneWords:
             ahead = ahead[inside]
         if len(self._kept) >= _MOST_KEPT:
             self._kept, self._start = {}, _Reached(self._start.states)
-        found = self._kept.setdefault(ahead.tobytes(), _Reached(ahead))
-        reached.following[zone] = step = found, bool(inside.any())
+        states_ahead = self._kept.setdefault(ahead.tobytes(), _Reached(ahead))
+        reached.following[zone] = step = states_ahead, bool(inside.any())
         return step

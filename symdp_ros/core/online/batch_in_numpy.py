@@ -55,8 +55,8 @@ def draw(symbols: ShortInts, first: Numbers, segments: Ints, is_wide: bool, raw:
         elif kind == IDENTITY:
             o, aim = np.zeros(many, np.int64), s
         else:
-            found = np.minimum(np.searchsorted(pairs, o * width + s), len(pairs) - 1)
-            aim = np.where(pairs[found] == o * width + s, aims[found], 0)
+            pair = np.minimum(np.searchsorted(pairs, o * width + s), len(pairs) - 1)
+            aim = np.where(pairs[pair] == o * width + s, aims[pair], 0)
         row, drawn = rows[o], raw[x].astype(np.uint64)
         attempt = 0
         while len(rejected := np.flatnonzero(drawn > row[:, LAST])):

@@ -119,8 +119,8 @@ class CountResponse:
     def told(self) -> Floats:
         """Return Σ_z P log P of each vector that may have been counted: shape (counted,)."""
         logs = np.log(np.where(self.chances > 0, self.chances, 1.0))
-        found: Floats = (self.chances * logs).sum(axis=0)
-        return found
+        information: Floats = (self.chances * logs).sum(axis=0)
+        return information
 
     @cached_property
     def _ends(self) -> list[list[int]]:
@@ -134,8 +134,8 @@ class CountResponse:
 
 def _distances(length: int, cells: int) -> Ints:
     some = np.array(vectors(length, cells))
-    found: Ints = np.abs(some[:, None] - some).sum(axis=2) // 2
-    return found
+    distances: Ints = np.abs(some[:, None] - some).sum(axis=2) // 2
+    return distances
 
 
 @lru_cache(maxsize=1000)

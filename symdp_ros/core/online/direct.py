@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 from symdp_ros.core.annotations import Floats, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.randomness import RandomIntegers
-from symdp_ros.core.online.loops import compiled
+from symdp_ros.core.online.in_c import compiled
 from symdp_ros.core.online.response import Response
 from symdp_ros.core.online.targets import DENSE_STATES, feasible_row, Row, Targets
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
@@ -163,9 +163,9 @@ def _stepper(
 
     def step(symbol: str | None) -> str | None:
         nonlocal row
-        while (found := follow(row, index, unknown, symbol)) is None:
+        while (next_row := follow(row, index, unknown, symbol)) is None:
             make_ready(symbol)
-        row = found
+        row = next_row
         label: str = row[0]
         return label
 

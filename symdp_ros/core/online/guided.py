@@ -80,10 +80,10 @@ def near_pairs(chain: Chain) -> SparseTargets:
     by_target = np.argsort(followers, kind='stable')
     predecessors, their_codes = sources[by_target], edge_codes[by_target]
     first = np.concatenate([[0], np.cumsum(np.bincount(followers, minlength=n))])
-    found = last = _least_codes((sources * n + followers << bits) + edge_codes, bits)
+    known = last = _least_codes((sources * n + followers << bits) + edge_codes, bits)
     radius = 1
     while len(last):
-        nearer, farther, pairs = found >> bits, last[:0], last >> bits
+        nearer, farther, pairs = known >> bits, last[:0], last >> bits
         counts = np.diff(first)[pairs // n]
         for part in np.split(pairs, np.flatnonzero(np.diff(np.cumsum(counts) // _CANDIDATES)) + 1):
             if len(nearer) + len(farther) > targets.MOST_PAIRS:
@@ -99,22 +99,22 @@ def near_pairs(chain: Chain) -> SparseTargets:
         last = farther
         if len(nearer) + len(last) > targets.MOST_PAIRS:
             break
-        found = np.sort(np.concatenate([found, last]), kind='stable')
+        known = np.sort(np.concatenate([known, last]), kind='stable')
         radius += 1
-    codes = (found & (1 << bits) - 1).astype(np.uint32)
-    return SparseTargets(found >> bits, codes, n, radius)
+    codes = (known & (1 << bits) - 1).astype(np.uint32)
+    return SparseTargets(known >> bits, codes, n, radius)
 
 
-def _least_codes(found: Ints, bits: int) -> Ints:
+def _least_codes(coded: Ints, bits: int) -> Ints:
     """Return the different pairs, ascending, each with its smallest code."""
-    found = np.sort(found, kind='stable')  # of parts that are sorted
-    first = np.ones(len(found), bool)
-    first[1:] = found[1:] >> bits != found[:-1] >> bits
-    return found[first]
+    coded = np.sort(coded, kind='stable')  # of parts that are sorted
+    first = np.ones(len(coded), bool)
+    first[1:] = coded[1:] >> bits != coded[:-1] >> bits
+    return coded[first]
 
 
 def _holds(ascending: Ints, pairs: Ints) -> Booleans:
     """Return for each of some pairs whether it is among others."""
     place = np.minimum(np.searchsorted(ascending, pairs), len(ascending) - 1)
-    found: Booleans = ascending[place] == pairs
-    return found
+    is_there: Booleans = ascending[place] == pairs
+    return is_there

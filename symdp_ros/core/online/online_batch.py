@@ -4,7 +4,7 @@
 import numpy as np
 from symdp_ros.core.annotations import Ints, Numbers, ShortInts
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.online import batch_in_numpy, loops
+from symdp_ros.core.online import batch_in_numpy, in_c
 from symdp_ros.core.online.batch_in_numpy import IDENTITY, LANES, LAST, OFFSET, SEARCH, TABLE
 from symdp_ros.core.online.response import Response
 from symdp_ros.core.online.targets import DENSE_STATES, SparseTargets, Targets
@@ -95,6 +95,6 @@ class OnlineBatch:
         segments = np.concatenate([[0], offsets[cuts], [len(symbols)]])
         raw = bits.fill(lengths, self._dtype)
         places, again = bits.fill_again(raw, offsets, int(self._rows[:, LAST].min()))
-        (loops.compiled or batch_in_numpy).draw(
+        (in_c.compiled or batch_in_numpy).draw(
             symbols, first, segments, self._dtype is np.uint64, raw, places, again, *self._aims,
             self._rows, self._targets, initial, out.view(np.uint32))

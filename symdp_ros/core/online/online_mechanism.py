@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The online mechanism: one private symbol for each sensitive one, as it comes."""
 from symdp_ros.core.online.adaptive.causal_adaptive import CausalAdaptive
-from symdp_ros.core.online.causal import Causal
+from symdp_ros.core.online.causal_law import Causal
 from symdp_ros.core.online.steps import OnlineSteps
 
 

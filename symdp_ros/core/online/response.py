@@ -171,7 +171,7 @@ def responses(counts: Iterable[int], privacy: Privacy) -> tuple[int, dict[int, R
     for width in WIDTHS:
         made = {count: Response.fitting(count, ratio, width) for count in counts
                 if count * count * 8 <= 2**width}
-        if len(made) == len(counts) and all(_is_close(found, ratio) for found in made.values()):
+        if len(made) == len(counts) and all(_is_close(known, ratio) for known in made.values()):
             return width, made
     return width, {count: Response.fitting(count, ratio, width) for count in counts}
 

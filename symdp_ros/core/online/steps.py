@@ -47,16 +47,16 @@ _making = Lock()
 def _tables_of(*given: Any) -> AdaptiveTables:
     """Return tables of these parameters: those of a mechanism that still has them, or new ones."""
     with _making:
-        found = _tables.get(given)
-        if found is None:
+        tables = _tables.get(given)
+        if tables is None:
             kind = AdaptiveTables if given[0].stores_edges else AlphabetTables
-            _tables[given] = found = kind(*given)
-        return found
+            _tables[given] = tables = kind(*given)
+        return tables
 
 
 class OnlineSteps(Mechanism):
     """
-    What an online mechanism is symbol by symbol; `OnlineMechanism` adds its law for whole words.
+    The online mechanism, symbol by symbol; `OnlineMechanism` adds its law for whole words.
 
     The arguments and the proof stand there.
     """
@@ -150,7 +150,7 @@ class OnlineSteps(Mechanism):
 
     @property
     def response_values(self) -> int:
-        """Return what `core.accounting.rho_of` needs besides: m of 'symbols', L of 'blocks'."""
+        """Return the `values` of `core.accounting.rho_of`: m of 'symbols', L of 'blocks'."""
         degrees = self._chain.out_degrees()
         if self._tables is None:
             return int(min(degrees[degrees > 1], default=2))
@@ -169,12 +169,12 @@ class OnlineSteps(Mechanism):
 
     @property
     def tables(self) -> AdaptiveTables | None:
-        """Return what 'adaptive' chooses by; None: a draw depends on s_t and o_{t−1} alone."""
+        """Return the tables of 'adaptive'; None: a draw depends on s_t and o_{t−1} alone."""
         return self._tables
 
     @property
     def previous(self) -> str:
-        """Return what was published last; before the first time, where the word was begun."""
+        """Return the last published symbol; before the first one, where the word begins."""
         return self._word.previous
 
     @property
@@ -417,15 +417,15 @@ class OnlineSteps(Mechanism):
         self._require_rows('current_distribution(symbol)')
         offsets, successors = self._chain.csr()
         column = self._index[symbol]
-        found = np.full(len(self._chain), -1, np.int64)
+        positions = np.full(len(self._chain), -1, np.int64)
         if self._targets is None:
-            found[np.searchsorted(offsets, np.flatnonzero(successors == column), 'right') - 1] = \
-                column
+            there = np.flatnonzero(successors == column)
+            positions[np.searchsorted(offsets, there, 'right') - 1] = column
         else:
             codes = self._targets.column(column).astype(np.int64)
             aimed = codes > 0
-            found[aimed] = successors[offsets[:-1][aimed] + codes[aimed] - 1]
-        return found
+            positions[aimed] = successors[offsets[:-1][aimed] + codes[aimed] - 1]
+        return positions
 
     def weights(self) -> tuple[Floats, Floats]:
         """
@@ -480,12 +480,12 @@ class OnlineSteps(Mechanism):
             aimed_at = codes == 1 + successors.index(output)
             return np.where(aimed_at, aimed, np.where(codes == 0, uniform, other))
         if self._chain.stores_edges:
-            found = np.full(len(self._chain), uniform)
-            found[[self._index[state] for state in successors]] = other
+            chances = np.full(len(self._chain), uniform)
+            chances[[self._index[state] for state in successors]] = other
         else:
-            found = np.full(len(self._chain), other)
-        found[self._index[output]] = aimed
-        return found
+            chances = np.full(len(self._chain), other)
+        chances[self._index[output]] = aimed
+        return chances
 
     def exact_current_distribution(self, symbol: str | None,
                                    last: bool = False) -> dict[Any, Fraction]:

@@ -85,8 +85,8 @@ class SparseTargets:
     def column(self, symbol: int) -> Codes:
         """Return the codes of one s for every o: shape (states,)."""
         column = np.zeros(self._states, self._codes.dtype)
-        found = np.flatnonzero(self._symbols == symbol)
-        column[np.searchsorted(self._first, found, 'right') - 1] = self._codes[found]
+        at = np.flatnonzero(self._symbols == symbol)
+        column[np.searchsorted(self._first, at, 'right') - 1] = self._codes[at]
         return column
 
 

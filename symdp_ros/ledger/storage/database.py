@@ -270,10 +270,10 @@ class LedgerDatabase:
 
     def _place_of_file(self) -> tuple[int, int] | None:
         try:
-            found = os.stat(self.path)
+            status = os.stat(self.path)
         except OSError:
             return None
-        return found.st_dev, found.st_ino
+        return status.st_dev, status.st_ino
 
     def damaged(self, problem: str) -> LedgerError:
         """Return the error that says what is damaged, and what to do about it."""
@@ -365,12 +365,12 @@ def _mount_of(path: Path) -> str | None:
     descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         with open(f'/proc/self/fdinfo/{descriptor}', 'rb') as file:
-            found = re.search(rb'^mnt_id:\s*(\d+)$', file.read(), re.MULTILINE)
+            mount = re.search(rb'^mnt_id:\s*(\d+)$', file.read(), re.MULTILINE)
     except FileNotFoundError:  # no /proc
-        found = None
+        mount = None
     finally:
         os.close(descriptor)
-    return found[1].decode() if found else None
+    return mount[1].decode() if mount else None
 
 
 def check_version(db: sqlite3.Connection, name: str) -> None:

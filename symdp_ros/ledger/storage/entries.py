@@ -70,12 +70,12 @@ class LedgerEntries:
 
     def account(self, subject: str) -> Account:
         """Return what a subject has spent, as far as was read; not to be changed."""
-        found = self._accounts.get(subject)
-        if found is None and self._start is not None:
-            found = self._accounts[subject] = Account(subject)
+        account = self._accounts.get(subject)
+        if account is None and self._start is not None:
+            account = self._accounts[subject] = Account(subject)
             with self._noting_damage():
-                self._read_account(found, self._start)
-        return found or Account(subject)
+                self._read_account(account, self._start)
+        return account or Account(subject)
 
     def _read_account(self, account: Account, start: Mark) -> None:
         """Read the entries of a subject; what is wrong is noted as a problem."""
@@ -245,13 +245,13 @@ class LedgerEntries:
         count, last = execute('SELECT count(*), max(number) FROM charges').fetchone()
         if count and count != last:
             self._note('charges are missing')
-        found: Counter[int | None] = Counter()
+        counts: Counter[int | None] = Counter()
         for *row, seal in execute(f'SELECT {", ".join(FILE_COLUMNS)}, seal FROM files'):
             if self._database.seal(row) != seal:
-                found[None] += 1
+                counts[None] += 1
             elif row[-1] != COPY:
-                found[row[0]] += 1
-        if found != Counter(dict(execute('SELECT number, files FROM charges WHERE files != 0'))):
+                counts[row[0]] += 1
+        if counts != Counter(dict(execute('SELECT number, files FROM charges WHERE files != 0'))):
             self._note('its list of released files was changed')
 
     def _read_on(self) -> None:

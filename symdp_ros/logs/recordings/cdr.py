@@ -66,9 +66,9 @@ def path_to(wanted: str, message_type: str, fields: Layout) -> str:
     def path(name: str) -> str:
         seen.add(name)
         for field, kind in fields.get(name, {}).items():
-            found = wanted if kind.name == wanted else '' if kind.name in seen else path(kind.name)
-            if found:
-                return field if kind.name == wanted else f'{field}.{found}'
+            below = wanted if kind.name == wanted else '' if kind.name in seen else path(kind.name)
+            if below:
+                return field if kind.name == wanted else f'{field}.{below}'
         return ''
 
     return '' if message_type == HEADER else path(message_type)

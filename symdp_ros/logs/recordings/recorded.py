@@ -61,10 +61,10 @@ class Recorded:
         return f'<Recorded: {len(self.messages)} messages>'
 
     @classmethod
-    def of(cls, found: Iterable[Topic | RecordedMessage], topic: str) -> 'Recorded':
+    def of(cls, items: Iterable[Topic | RecordedMessage], topic: str) -> 'Recorded':
         """Return what was found of one topic."""
         recorded = cls()
-        for item in found:
+        for item in items:
             if isinstance(item, RecordedMessage):
                 recorded.add_message(item.stamp, item.data)
                 continue

@@ -87,9 +87,9 @@ def library() -> Library:
 
     :raises LogError: none is installed.
     """
-    for found in LIBRARIES:
-        if found.is_installed():
-            return found
+    for candidate in LIBRARIES:
+        if candidate.is_installed():
+            return candidate
     raise LogError('recordings need rosbag2_py, which belongs to ROS 2, or the Python packages '
                    'rosbags and mcap: source a ROS 2 that has it, or pip install '
                    "'symdp_ros[bags]'")
@@ -108,7 +108,7 @@ def read(path: Path, topic: str, message_type: str | None,
     message_type = message_type and full_type(message_type)
     using, topic = library(), full_topic(topic)
     recorded = Recorded.of(scan(path, (topic,), using.scan), topic)
-    found = _checked_type(recorded, topic, message_type)
+    kind = _checked_type(recorded, topic, message_type)
     if not recorded.messages:
         raise LogError(f'the topic {topic} has no messages')
     if not all(type(stamp) is int and type(data) is bytes for stamp, data in recorded.messages):
@@ -120,9 +120,9 @@ def read(path: Path, topic: str, message_type: str | None,
             cdr.encapsulation_problem(data) for _, data in recorded.messages)), ''):
         raise LogError(f'the topic {topic} {problem}')
     messages = sorted(recorded.messages, key=itemgetter(0))
-    values = using.decode(found, recorded.definitions, wanted, (data for _, data in messages))
+    values = using.decode(kind, recorded.definitions, wanted, (data for _, data in messages))
     if values is None:
-        raise LogError(f'the topic {topic} holds a message that is no {printable(found)}: it is '
+        raise LogError(f'the topic {topic} holds a message that is no {printable(kind)}: it is '
                        'damaged, or the recorder had another definition of the type')
     if not values:
         raise LogError(f'no message of the topic {topic} is input: none has the elements and '
@@ -184,8 +184,8 @@ class _Metadata:
 
     def _storage_of_files(self) -> str:
         """Return the storage by the names of the files: Humble's `ros2 bag reindex` names none."""
-        found = {_STORAGE_OF.get(PurePosixPath(name).suffix, '') for name in self.names}
-        return found.pop() if len(found) == 1 else ''
+        storages = {_STORAGE_OF.get(PurePosixPath(name).suffix, '') for name in self.names}
+        return storages.pop() if len(storages) == 1 else ''
 
 
 def _count(text: str) -> int:
@@ -216,17 +216,17 @@ def scan(path: Path, topics: Collection[str],
     allowance = Allowance(sum(file.stat().st_size for file in files))
     counts = Counter[str]()
     for file in files:
-        for found in _named(_scan_unchanged(file, metadata.storage, topics, scan_file),
-                            topics, spelled):
-            if isinstance(found, RecordedMessage):
-                counts[found.topic] += 1
+        for item in _named(_scan_unchanged(file, metadata.storage, topics, scan_file),
+                           topics, spelled):
+            if isinstance(item, RecordedMessage):
+                counts[item.topic] += 1
                 if metadata.mode == 'message':
-                    data = allowance.unpack('zstd', found.data)
+                    data = allowance.unpack('zstd', item.data)
                     if data is None:
                         raise LogError('it holds a compressed message that is damaged: copy the '
                                        'recording from the robot again')
-                    found = found._replace(data=data)
-            yield found
+                    item = item._replace(data=data)
+            yield item
     for topic in topics:
         if counts[topic] != metadata.announced[topic]:
             raise LogError(f'the topic {topic} has {counts[topic]} messages where {METADATA} '
@@ -234,7 +234,7 @@ def scan(path: Path, topics: Collection[str],
                            'robot again; or, to take what is there, `ros2 bag reindex`')
 
 
-def _named(found: Iterable[Topic | RecordedMessage], topics: Collection[str],
+def _named(items: Iterable[Topic | RecordedMessage], topics: Collection[str],
            spelled: dict[str, str]) -> Iterator[Topic | RecordedMessage]:
     """
     Yield the same with names as ROS has them: /region and std_msgs/msg/String.
@@ -245,7 +245,7 @@ def _named(found: Iterable[Topic | RecordedMessage], topics: Collection[str],
     :param spelled: topic → how it is spelled, which is added to.
     :raises LogError: one of the topics is there in both spellings: they may be different ones.
     """
-    for item in found:
+    for item in items:
         if isinstance(item, RecordedMessage):
             yield item if item.topic[:1] == '/' else item._replace(topic=f'/{item.topic}')
             continue
@@ -313,11 +313,11 @@ def _checked_type(recorded: Recorded, topic: str, message_type: str | None) -> s
     if len(recorded.types) > 1:
         raise LogError(f'the topic {topic} was recorded with several message types: record it '
                        'again with one')
-    found, = recorded.types
-    if message_type not in (None, found):
-        raise LogError(f'the topic {topic} holds {printable(found)}, not {message_type}: correct '
+    kind, = recorded.types
+    if message_type not in (None, kind):
+        raise LogError(f'the topic {topic} holds {printable(kind)}, not {message_type}: correct '
                        'message_type')
-    return found
+    return kind
 
 
 def other_topics(topic: str, topics: Collection[str]) -> str:

@@ -34,9 +34,9 @@ def scan(path: Path, storage: str,
          topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
     """Yield every topic of a storage file, and the messages of some."""
     FILES[storage].check(path)
-    found, messages = child.call(_scan, str(path), storage, list(topics),
-                                 size=path.stat().st_size)
-    yield from (Topic(*topic) for topic in found)
+    topics_there, messages = child.call(_scan, str(path), storage, list(topics),
+                                        size=path.stat().st_size)
+    yield from (Topic(*topic) for topic in topics_there)
     yield from (RecordedMessage(*message) for message in messages)
 
 
@@ -49,9 +49,8 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted
     :raises LogError: the type is not installed; what is wanted is not in it.
     """
     messages = list(messages)
-    values: Values | None = child.call(_decode, message_type, tuple(wanted), messages,
-                                       size=sum(map(len, messages)))
-    return values
+    return child.call(_decode, message_type, tuple(wanted), messages,
+                      size=sum(map(len, messages)))
 
 
 def fields(message_type: str) -> dict[str, FieldType]:
@@ -89,8 +88,8 @@ def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, 
         os.rename(made / file.name, file)
         os.rename(made / METADATA, directory / METADATA)
         os.rmdir(made)
-        found = Recorded.of(scan_storage(file, storage, (topic,)), topic)
-        written = found.messages == list(messages)
+        reread = Recorded.of(scan_storage(file, storage, (topic,)), topic)
+        written = reread.messages == list(messages)
     except (RuntimeError, OSError, LogError):  # pybind11 turns C++ errors into RuntimeError
         pass
     if not written:
@@ -105,12 +104,12 @@ def _scan(path: str, storage: str, topics: list[str]) -> tuple[
     reader = rosbag2_py.SequentialReader()
     reader.open(rosbag2_py.StorageOptions(uri=path, storage_id=storage),
                 rosbag2_py.ConverterOptions('', ''))
-    found = [(topic.name, topic.type, topic.serialization_format)
-             for topic in reader.get_all_topics_and_types()]
+    topics_there = [(topic.name, topic.type, topic.serialization_format)
+                    for topic in reader.get_all_topics_and_types()]
     if all(map(_TOPIC.fullmatch, topics)):  # they become part of an SQL statement
         reader.set_filter(rosbag2_py.StorageFilter(topics=topics))
     messages, size = list[tuple[str, int, bytes]](), 0
-    has_some = any(name in topics for name, *_ in found)
+    has_some = any(name in topics for name, *_ in topics_there)
     while has_some and reader.has_next():
         name, data, stamp = reader.read_next()[:3]
         if name in topics:  # the filter lets service events pass
@@ -118,7 +117,7 @@ def _scan(path: str, storage: str, topics: list[str]) -> tuple[
             bounds.check_size(size)
             messages.append((name, stamp, data))
             bounds.check_count(len(messages))
-    return found, messages
+    return topics_there, messages
 
 
 def _decode(message_type: str, wanted: Sequence[Any], messages: list[bytes]) -> Values | None:

@@ -35,9 +35,9 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted
     Code is generated from the definitions in a recording, and a few bytes of them can cause
     endless work. So they are used in a child process.
 
-    :raises LogError: as `messages.decoder`.
+    :raises LogError: as `serialized.decoder`.
     """
-    from symdp_ros.logs.recordings.messages import decode_messages, is_standard
+    from symdp_ros.logs.recordings.serialized import decode_messages, is_standard
 
     if is_standard(message_type):
         return decode_messages(message_type, {}, wanted, messages)
@@ -50,7 +50,7 @@ def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted
 
 def fields(message_type: str) -> dict[str, FieldType]:
     """Return the fields of a standard type; of any other, none."""
-    from symdp_ros.logs.recordings.messages import layout
+    from symdp_ros.logs.recordings.serialized import layout
 
     return layout(message_type).get(message_type, {})
 
@@ -58,7 +58,7 @@ def fields(message_type: str) -> dict[str, FieldType]:
 def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,
           message_type: str, record: str = '') -> None:
     """Write (stamp, serialized) into the files of a recording."""
-    from symdp_ros.logs.recordings.messages import definition_of
+    from symdp_ros.logs.recordings.serialized import definition_of
 
     definition, type_hash = definition_of(message_type)
     described = Topic(topic, message_type, 'cdr', qos.DEFAULT, type_hash, 'ros2msg', definition)

@@ -89,10 +89,10 @@ def building_graph(root: yaml.Node, source: str, *, graph: int | None = None,
                          + (_level_sizes(reader, levels) or 'none'), path=source)
     chosen = {name: reader.level(name, node) for name, node in levels.items()
               if level in (None, name)}
-    found = assembled(reader, source, chosen,
-                      None if level is not None else reader.doors(top.get('lifts')),
-                      graph=graph, level=level)
-    return _with_positions(found, reader, top, levels, chosen)
+    joined = assembled(reader, source, chosen,
+                       None if level is not None else reader.doors(top.get('lifts')),
+                       graph=graph, level=level)
+    return _with_positions(joined, reader, top, levels, chosen)
 
 
 def assembled(reader: YamlReader, source: str, levels: Mapping[str, Level],
@@ -104,8 +104,8 @@ def assembled(reader: YamlReader, source: str, levels: Mapping[str, Level],
     :param doors: the levels at which each lift stops; None: no lifts.
     :raises ChainError: as `building_graph`.
     """
-    vertices = [vertex for found in levels.values() for vertex in found.vertices]
-    lanes = [lane for found in levels.values() for lane in found.lanes]
+    vertices = [vertex for read in levels.values() for vertex in read.vertices]
+    lanes = [lane for read in levels.values() for lane in read.lanes]
 
     def one(number: int) -> tuple[list[Vertex], list[_Move]]:
         """Return the vertices and the moves of one graph."""
@@ -227,14 +227,14 @@ class _BuildingReader(YamlReader):
 
     def fiducials(self, name: str, node: yaml.Node) -> list[Fiducial]:
         """Return the fiducials of a level."""
-        found = []
+        fiducials = []
         for item in self._list(self.fields(node, f'level {name}'), 'fiducials', name):
             what = f'a fiducial of {name}'
             x, y, label = self.items(item, what, 3)[:3]
-            found.append(Fiducial('' if self.is_empty(label) else self.text(label, what),
-                                  self.number(x, f'x of {what}'),
-                                  -self.number(y, f'y of {what}')))
-        return found
+            fiducials.append(Fiducial('' if self.is_empty(label) else self.text(label, what),
+                                      self.number(x, f'x of {what}'),
+                                      -self.number(y, f'y of {what}')))
+        return fiducials
 
     def global_parameter(self, top: dict[str, yaml.Node], key: str) -> yaml.Node | None:
         """Return a string among the parameters of the building."""
@@ -260,13 +260,13 @@ class _BuildingReader(YamlReader):
 
     def doors(self, lifts: yaml.Node | None) -> dict[str, set[str]]:
         """Return the levels on which each lift has doors."""
-        found = {}
+        levels_of = {}
         for name, node in ({} if self.is_empty(lifts) else self.fields(lifts, 'lifts')).items():
             levels = self.fields(node, f'the lift {name}').get('level_doors')
-            found[name] = set() if self.is_empty(levels) else {
+            levels_of[name] = set() if self.is_empty(levels) else {
                 level for level, doors in self.fields(levels, 'level_doors').items()
                 if not self.is_empty(doors)}
-        return found
+        return levels_of
 
     def _list(self, fields: dict[str, yaml.Node], key: str, level: str) -> list[yaml.Node]:
         node = fields.get(key)
@@ -308,8 +308,8 @@ class _BuildingReader(YamlReader):
         node = parameters.get(key)
         if node is None:
             return None
-        found, value = self.items(node, key, 2)[:2]
-        if self.integer(found, f'the type of {key}') != kind:
+        kind_of_value, value = self.items(node, key, 2)[:2]
+        if self.integer(kind_of_value, f'the type of {key}') != kind:
             raise self.error(node, f'{key} must be of type {kind}: [{kind}, …]')
         return value
 

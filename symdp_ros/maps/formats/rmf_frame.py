@@ -102,7 +102,7 @@ def projected(points: Sequence[Position], crs: str) -> list[Position]:
                                             [east for east, _ in points])
     except pyproj.exceptions.ProjError:
         raise ChainError('is no projection that PROJ knows: write one such as EPSG:3414') from None
-    found = [(float(x), float(y)) for x, y in zip(second, first, strict=True)]
-    if not all(isfinite(x) and isfinite(y) for x, y in found):
+    positions = [(float(x), float(y)) for x, y in zip(second, first, strict=True)]
+    if not all(isfinite(x) and isfinite(y) for x, y in positions):
         raise ChainError('does not hold all vertices: are they [longitude, latitude]?')
-    return found
+    return positions

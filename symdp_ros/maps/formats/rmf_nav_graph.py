@@ -31,10 +31,10 @@ def navigation_graph(root: yaml.Node, source: str, *, level: str | None = None) 
         reader.fields(root, 'the navigation graph', 'levels')['levels'], 'levels').items()}
     if level is not None and level not in levels:
         raise ChainError(f'there is no level {level!r}: it has {", ".join(levels)}', path=source)
-    chosen = {name: found for name, found in levels.items() if level in (None, name)}
+    chosen = {name: read for name, read in levels.items() if level in (None, name)}
     stops: dict[str, set[str]] = {}
-    for found in chosen.values():
-        for vertex in found.vertices:
+    for read in chosen.values():
+        for vertex in read.vertices:
             stops.setdefault(vertex.lift, set()).add(vertex.level)
     graph = assembled(reader, source, chosen, stops, graph=None, level=level)
     return replace(graph, about=('Open-RMF navigation graph',

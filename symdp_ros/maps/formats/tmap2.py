@@ -34,11 +34,11 @@ def tmap2_graph(root: yaml.Node, source: str) -> TransitionGraph:
     if not {'pointset', 'transformation'} & set(top):
         raise reader.cut_off(root, 'the map ends without the pointset and transformation that '
                              'come after its nodes')
-    found = graph_of_nodes(reader, top['nodes'], source,
+    nodes = graph_of_nodes(reader, top['nodes'], source,
                            ('LCAS topological map (tmap2)', 'metres'))
     if reader.is_empty(top.get('transformation')):
-        return found
-    return _transformed(found, reader, top['transformation'])
+        return nodes
+    return _transformed(nodes, reader, top['transformation'])
 
 
 def _transformed(graph: TransitionGraph, reader: YamlReader, node: yaml.Node) -> TransitionGraph:

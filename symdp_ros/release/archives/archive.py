@@ -40,7 +40,7 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release.archives.dataset import Dataset, routes_at_once, SUFFIX
-from symdp_ros.release.archives.file import end_readers, Sizes
+from symdp_ros.release.archives.parquet_file import end_readers, Sizes
 from symdp_ros.release.archives.places import opened
 from symdp_ros.release.archives.tasks import write_release
 from symdp_ros.release.draft import Draft
@@ -48,8 +48,8 @@ from symdp_ros.release.inspection import Inspection, Moves, of_states
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
 from symdp_ros.release.report import outcome_of, Report
+from symdp_ros.release.session import ReleaseSession
 from symdp_ros.release.settings import ReleaseSettings
-from symdp_ros.release.transaction import ReleaseSession
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
@@ -64,7 +64,7 @@ class ArchiveDraft(Draft):
     :param mechanisms: None: any, at the loss of the settings.
     :param moves: of the chain, to inspect the archive.
     :param subject: whose routes all are; '': the archive says whose, if that is charged.
-    :ivar found: what was found in the archive, once it was inspected.
+    :ivar inspection: what the archive holds, once it was inspected.
     """
 
     settings: ReleaseSettings
@@ -81,7 +81,7 @@ class ArchiveDraft(Draft):
     sizes: Sizes = Sizes()
     program: str = 'symdp_ros'
     on_subjects: Callable[[Collection[str]], None] = lambda subjects: None
-    found: Inspection | None = None
+    inspection: Inspection | None = None
 
     changed = ('it was changed or rewritten since it was released: give the new archive another '
                'name; its release is then another one')
@@ -111,9 +111,9 @@ class ArchiveDraft(Draft):
         """Return what is known of the archive, for its operator alone."""
         unknown, silent, names, missing, standing = self._data.inspect(
             self.settings.states_by_value(), sorted(self.settings.input.no_region), self.moves)
-        self.found = Inspection(self._data.rows, unknown, silent, names, missing,
-                                of_states(standing, self.settings.chain))
-        return self.found
+        self.inspection = Inspection(self._data.rows, unknown, silent, names, missing,
+                                     of_states(standing, self.settings.chain))
+        return self.inspection
 
     def problem(self) -> str | None:
         """Return why ε would be wasted on it; None: it would not be."""

@@ -31,7 +31,7 @@ from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.word_arrays import KEY_BYTES, NAME_BYTES, WordBits
 from symdp_ros.errors import LogError
 from symdp_ros.release.archives.engines import in_order
-from symdp_ros.release.archives.file import Chunk, chunk_of, Drawn, parquet
+from symdp_ros.release.archives.parquet_file import Chunk, chunk_of, Drawn, parquet
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits

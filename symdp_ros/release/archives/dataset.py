@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 from symdp_ros.core.annotations import Ints
 from symdp_ros.errors import LogError, printable
-from symdp_ros.release.archives.file import (Archive, check_unchanged, Columns, readers, Sizes,
-                                             Survey)
-from symdp_ros.release.archives.places import is_directory, Place, Remote, Stamp
+from symdp_ros.release.archives.parquet_file import (Archive, check_unchanged, Columns,
+                                                     readers, Sizes, Survey)
+from symdp_ros.release.archives.places import ArchivePlace, is_directory, Remote, Stamp
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 
 _Result = TypeVar('_Result')
@@ -40,7 +40,7 @@ class DatasetFile:
     :param stamp, stamps: of `Archive`.
     """
 
-    path: Place
+    path: ArchivePlace
     name: str
     subject: str | None
     stamp: Stamp
@@ -75,7 +75,7 @@ class Dataset:
         others do not.
     """
 
-    def __init__(self, path: Place, columns: Columns, sizes: Sizes = Sizes()):
+    def __init__(self, path: ArchivePlace, columns: Columns, sizes: Sizes = Sizes()):
         self.path, self.columns, self.sizes = path, columns, sizes
         self.is_directory = is_directory(path)
         names = list(_names(path)) if self.is_directory else ['']
@@ -167,13 +167,13 @@ class Dataset:
     def inspect(self, position_of: dict[str, int], no_region: Sequence[str],
                 moves: Moves) -> tuple[int, int, dict[str, int], int, list[int]]:
         """Return what `Archive.inspect` returns, of all files: for the operator alone."""
-        found = self._in_each(lambda archive: archive.inspect(position_of, no_region, moves))
+        inspected = self._in_each(lambda archive: archive.inspect(position_of, no_region, moves))
         names = Counter[str]()
-        for _, _, some, _, _ in found:
+        for _, _, some, _, _ in inspected:
             names.update(some)
-        return (sum(each[0] for each in found), sum(each[1] for each in found),
-                dict(names.most_common(MOST_NAMES)), sum(each[3] for each in found),
-                np.sum([each[4] for each in found], axis=0).tolist())
+        return (sum(each[0] for each in inspected), sum(each[1] for each in inspected),
+                dict(names.most_common(MOST_NAMES)), sum(each[3] for each in inspected),
+                np.sum([each[4] for each in inspected], axis=0).tolist())
 
     def tasks(self, survey: Survey | None, left_out: frozenset[str] = frozenset()) -> list[Task]:
         """
@@ -209,7 +209,7 @@ def routes_at_once(spans: npt.NDArray[np.int64]) -> Ints:
     return most
 
 
-def _names(path: Place) -> Iterator[str]:
+def _names(path: ArchivePlace) -> Iterator[str]:
     """Yield the names of the Parquet files in a directory, in order; raise LogError: none."""
     count = 0
     for name in sorted(path.names()) if isinstance(path, Remote) else _names_on_disk(path):
@@ -245,8 +245,8 @@ def _names_on_disk(path: Path) -> Iterator[str]:
 def _subject(name: str, key: str) -> str | None:
     """Return whose routes a file holds, as its directories say, or None."""
     for part in Path(name).parts[:-1]:
-        found, is_one, value = part.partition('=')
-        if is_one and found == key:
+        name_of_key, is_one, value = part.partition('=')
+        if is_one and name_of_key == key:
             if value == _NO_VALUE:
                 raise LogError(f'a directory names no subject ({printable(part)}): rename it')
             try:

@@ -23,7 +23,7 @@ import sys
 from typing import Any, TypeAlias, TypeVar
 
 from symdp_ros.errors import ConfigurationError, SymdpError
-from symdp_ros.release.archives.file import readers
+from symdp_ros.release.archives.parquet_file import readers
 
 #: What is mapped, over what, and the address of a scheduler: results, as they come.
 Engine: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any], str], Iterator[Any]]

@@ -100,8 +100,8 @@ class Remote:
         from pyarrow.fs import FileSelector
 
         with self._opened() as (store, path):
-            found = store.get_file_info(FileSelector(path, recursive=True))
-        for info in found:
+            files = store.get_file_info(FileSelector(path, recursive=True))
+        for info in files:
             if info.type.name == 'File':
                 yield info.path.removeprefix(path.rstrip('/') + '/')
 
@@ -207,11 +207,11 @@ class Upload:
 
     def _described(self) -> str:
         """Return the manifest of a directory, or the SHA-256 of a file."""
-        found = {}
+        digests = {}
         for path in files_in(self._release):
             with open(path, 'rb') as file:
-                found[path.relative_to(self._release).as_posix()] = _sha256(file)
-        return json.dumps(found, indent=1) if self._release.is_dir() else found['.']
+                digests[path.relative_to(self._release).as_posix()] = _sha256(file)
+        return json.dumps(digests, indent=1) if self._release.is_dir() else digests['.']
 
 
 def _sha256(file: Any) -> str:
@@ -222,26 +222,26 @@ def _sha256(file: Any) -> str:
 
 
 #: Where an archive lies.
-Place: TypeAlias = Path | Remote
+ArchivePlace: TypeAlias = Path | Remote
 #: What changes when a file does.
 Stamp: TypeAlias = tuple[int, int, int]
 
 
-def place_of(name: str) -> Place:
+def place_of(name: str) -> ArchivePlace:
     """Return the place that a user has named: a path, or the URI of a store."""
     return Remote(name) if '://' in name else Path(name)
 
 
-def is_directory(place: Place) -> bool:
+def is_directory(place: ArchivePlace) -> bool:
     """Return whether it is a directory."""
     return place.is_directory() if isinstance(place, Remote) else os.path.isdir(place)
 
 
-def stamp_of(place: Place) -> tuple[int, int, int]:
+def stamp_of(place: ArchivePlace) -> tuple[int, int, int]:
     """Return what changes when the file does; raise OSError or LogError where there is none."""
     return place.stamp() if isinstance(place, Remote) else file_stamp(place)
 
 
-def opened(place: Place) -> BinaryIO:
+def opened(place: ArchivePlace) -> BinaryIO:
     """Return a file that is open for reading."""
     return cast(BinaryIO, place.open()) if isinstance(place, Remote) else open(place, 'rb')

@@ -3,7 +3,7 @@
 """
 Reading archives, in a child process: damaged Parquet can make its library abort.
 
-`file.Archive` starts the process, which answers its requests in turn, for one file after another.
+`parquet_file.Archive` starts the process, which answers its requests in turn, file after file.
 It passes on only what it has checked: whole routes in chunks, each with its id, its subject where
 the file says it, its length and the positions of its symbols in the states of the chain.
 """
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Ints
 from symdp_ros.errors import ConfigurationError, LogError
 from symdp_ros.files import child
-from symdp_ros.release.archives.places import Place, Remote
+from symdp_ros.release.archives.places import ArchivePlace, Remote
 from symdp_ros.release.inspection import MOST_NAMES, Moves
 from symdp_ros.words.stamps import LARGEST, OUT_OF_RANGE
 
@@ -161,7 +161,7 @@ class _File:
         raise other errors.
     """
 
-    def __init__(self, place: Place, columns: Columns, sizes: Sizes):
+    def __init__(self, place: ArchivePlace, columns: Columns, sizes: Sizes):
         _, pq = parquet()
         self._columns, self._sizes = columns, sizes
         buffer_bytes, source = sizes.buffer_bytes, str(place)
@@ -206,10 +206,10 @@ class _File:
                 whose = [0] * len(begins)
             if timed:
                 times, edges = _stamps(batch.column(self._columns.stamp)), np.union1d(0, begins)
-                for found, part in zip(spans, (
+                for parts, part in zip(spans, (
                         np.minimum.reduceat(times, edges), np.maximum.reduceat(times, edges),
                         np.isin(edges, begins), whose), strict=True):
-                    found.append(part)
+                    parts.append(part)
             routes += len(starts)
             if len(starts):
                 longest = max(longest, int(np.diff(starts, prepend=last).max()))
@@ -230,7 +230,7 @@ class _File:
 
     def chunks(self, position_of: Mapping[str, int], first: int, end: int,
                start: int | None) -> Iterator[tuple[Any, ...]]:
-        """Yield what `file.Chunk` is made of, for each chunk of the rows from `first` to `end`."""
+        """Yield the parts of a `parquet_file.Chunk`, of each chunk in rows `first` to `end`."""
         order = RouteOrder(self._columns, self._keys, first, start)
         states = StatePositions(position_of)
         pieces, size = list[tuple[Any, ...]](), 0
@@ -244,10 +244,10 @@ class _File:
             size += len(rows)
 
         def joined() -> tuple[Any, ...]:
-            keys, begins, found, kept = zip(*pieces, strict=True)
-            symbols = np.concatenate(found)
+            keys, begins, states_of_pieces, copied = zip(*pieces, strict=True)
+            symbols = np.concatenate(states_of_pieces)
             return (_stream(keys), np.append(np.concatenate(begins), size), order.start,
-                    symbols.dtype.str, symbols, _stream(kept) if self._columns.keep else None)
+                    symbols.dtype.str, symbols, _stream(copied) if self._columns.keep else None)
 
         for batch in self._batches(names, first, end):
             begins = order.starts(batch)
@@ -265,7 +265,7 @@ class _File:
 
     def inspect(self, position_of: Mapping[str, int], no_region: Sequence[str],
                 moves: Moves) -> Iterator[tuple[Any, ...]]:
-        """Yield what `file.Archive.inspect` returns."""
+        """Yield what `parquet_file.Archive.inspect` returns."""
         need_moves = moves.keys is not None or not moves.stays.all()
         states, names = StatePositions(position_of), Counter[str]()
         unknown = silent = missing = 0
@@ -289,10 +289,10 @@ class _File:
             # Within a route, each position is one more than the one before it.
             positions = batch.column(self._columns.position).fill_null(0).to_numpy().astype(
                 np.int64)
-            begins, found = np.diff(positions, prepend=position) != 1, states.of(column)
-            missing += moves.missing(found, begins, symbol)
-            standing += moves.standing(found, begins, symbol)
-            symbol, position = int(found[-1]), int(positions[-1])
+            begins, numbers = np.diff(positions, prepend=position) != 1, states.of(column)
+            missing += moves.missing(numbers, begins, symbol)
+            standing += moves.standing(numbers, begins, symbol)
+            symbol, position = int(numbers[-1]), int(positions[-1])
         yield (unknown, silent, dict(names.most_common(MOST_NAMES)), missing,
                standing.tolist())
 
@@ -346,9 +346,8 @@ class StatePositions:
         known = self._pyarrow.compute.index_in(names, self._values)
         codes = np.append(self._states[known.fill_null(-1).to_numpy(zero_copy_only=False)], -1)
         indices = symbols.indices.fill_null(-1) if symbols.null_count else symbols.indices
-        found: npt.NDArray[Any] = np.take(codes.astype(self._states.dtype),
-                                          indices.to_numpy(zero_copy_only=False), mode='wrap')
-        return found
+        return np.take(codes.astype(self._states.dtype),
+                       indices.to_numpy(zero_copy_only=False), mode='wrap')
 
     def others(self, symbols: Any) -> Iterator[tuple[str | None, int]]:
         """Yield the values that are not listed, and how often each; None: null in a dictionary."""
@@ -457,8 +456,7 @@ def _stamps(column: Any) -> Ints:
             raise LogError(f'{OUT_OF_RANGE}, or use integers of seconds in all files')
     if len(column) and column.to_numpy().max() > LARGEST:  # of uint64
         raise LogError(OUT_OF_RANGE)
-    stamps: Ints = column.to_numpy().astype(np.int64)
-    return stamps
+    return column.to_numpy().astype(np.int64)
 
 
 def _kind_of_stamps(schema: Any, name: str) -> str:

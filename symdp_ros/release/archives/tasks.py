@@ -22,12 +22,12 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from symdp_ros.errors import ConfigurationError, LogError, SymdpError
-from symdp_ros.logs.files import remove
+from symdp_ros.logs.log_files import remove
 from symdp_ros.logs.recordings.recorded import RECORD
-from symdp_ros.release.archives import engines, file as archive_file
+from symdp_ros.release.archives import engines, parquet_file
 from symdp_ros.release.archives.batch import privatized, ReleaseKey
 from symdp_ros.release.archives.dataset import SUFFIX, Task
-from symdp_ros.release.archives.file import Archive, Chunk, Sizes
+from symdp_ros.release.archives.parquet_file import Archive, Chunk, Sizes
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
@@ -110,7 +110,7 @@ class Work:
 
         try:
             with Archive(task.file.path, columns, self.sizes, task.file.stamp) as archive:
-                rows = archive_file.write(
+                rows = parquet_file.write(
                     path, privatized(chunks(), settings, key, self.threads),
                     archive.schema.with_metadata({RECORD: self.record}), columns.symbol,
                     settings.chain.states, self.on_rows or (lambda rows: None))

@@ -57,9 +57,9 @@ class AdaptiveSubscription:
         self._sources: object = None
         self._passed_on: OrderedDict[tuple[int, int], None] = OrderedDict()
         self._overrides = qos_overrides(node, 'subscription', self.topic)
-        found, type_name = publishers(node, self.topic), name_of_type(message_type)
-        offers = [info.qos_profile for info in found.infos if info.topic_type == type_name]
-        self.waits = not (offers or found.problem)
+        endpoints, type_name = publishers(node, self.topic), name_of_type(message_type)
+        offers = [info.qos_profile for info in endpoints.infos if info.topic_type == type_name]
+        self.waits = not (offers or endpoints.problem)
         self._kinds = self._chosen(offers, latched)
         self.count = len(self._kinds)
         # In this order others hear of them: who sends to a later one sends to the former ones.

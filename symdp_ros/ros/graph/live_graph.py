@@ -87,10 +87,10 @@ def _graph(node: Node) -> LiveGraph:
         for ask, side in ((node.get_service_names_and_types_by_node, 'sources'),
                           (node.get_client_names_and_types_by_node, 'readers')):
             try:
-                found = ask(name, namespace)
+                names_and_types = ask(name, namespace)
             except REFUSED:  # the node has ended meanwhile, or is two of one name
                 continue
-            for service, types in found:
+            for service, types in names_and_types:
                 for each in types:
                     add(services, side, service, each, full_name(name, namespace))
     for service, types in listed('the services', node.get_service_names_and_types

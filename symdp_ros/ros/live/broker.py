@@ -163,17 +163,17 @@ def _address(name: str) -> tuple[str, int]:
     :raises ConfigurationError: it is no address.
     """
     try:
-        found = urlsplit(name)
-        port = found.port or _PORTS[found.scheme]
+        url = urlsplit(name)
+        port = url.port or _PORTS[url.scheme]
     except (KeyError, ValueError):
-        found, port = urlsplit(''), 0
-    if not found.hostname or found.path.strip('/') or found.query or found.fragment or (
-            '@' in found.netloc):
+        url, port = urlsplit(''), 0
+    if not url.hostname or url.path.strip('/') or url.query or url.fragment or (
+            '@' in url.netloc):
         # Not quoted: it may hold a password.
         raise ConfigurationError('broker must be mqtt://HOST:PORT or, with TLS, mqtts://HOST:'
                                  'PORT; name and password stand in the file broker_login',
                                  setting='broker')
-    return found.hostname, port
+    return url.hostname, port
 
 
 def _login(path: Path) -> tuple[str, str]:

@@ -126,10 +126,10 @@ class LiveDiagnostics:
         if self._topic is None:
             return
         own = self._subscription.count if self._subscription is not None else 0
-        found = publishers(self._node, self._topic)
-        values[f'publishers of the {"raw" if self._raw else "private"} topic'] = found.count
+        endpoints = publishers(self._node, self._topic)
+        values[f'publishers of the {"raw" if self._raw else "private"} topic'] = endpoints.count
         if self.active:
-            yield from self._publisher_warnings(found, values)
+            yield from self._publisher_warnings(endpoints, values)
         if self._raw:
             readers = subscriptions(self._node, self._topic)
             others = other_names(self._node, readers.infos, own)
@@ -137,18 +137,18 @@ class LiveDiagnostics:
                 max(0, readers.count - own) if readers.problem else len(others))
             yield from self._reader_warnings(readers, others)
 
-    def _publisher_warnings(self, found: Endpoints, values):
+    def _publisher_warnings(self, endpoints: Endpoints, values):
         topic = self._topic
-        suiting = [info for info in found.infos if info.topic_type == self._type]
+        suiting = [info for info in endpoints.infos if info.topic_type == self._type]
         if unreliable := publisher_names(
                 info for info in suiting
                 if info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT):
             values['published best effort by'] = some_names(unreliable)
-        types = sorted({info.topic_type for info in found.infos} - {self._type})
-        if found.problem:
-            yield (f'{topic}: {found.problem}: who publishes it cannot be listed; regions of '
+        types = sorted({info.topic_type for info in endpoints.infos} - {self._type})
+        if endpoints.problem:
+            yield (f'{topic}: {endpoints.problem}: who publishes it cannot be listed; regions of '
                    'several publishers would be mixed in one word')
-        elif not found.count:
+        elif not endpoints.count:
             name = self._remapped
             yield (f'no node publishes {topic} ({self._type}): no regions arrive. If they are on '
                    f'another topic, remap {name} to it (-r {name}:=/TOPIC'

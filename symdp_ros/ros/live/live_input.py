@@ -14,7 +14,7 @@ from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.messages.vda5050 import NoStateError, state_reader
 from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.live.broker import Broker
-from symdp_ros.ros.messages import pose_reader, region_reader
+from symdp_ros.ros.region_messages import pose_reader, region_reader
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 MINUTE = 60.0  # seconds

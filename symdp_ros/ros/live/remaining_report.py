@@ -53,11 +53,11 @@ class RemainingReport:
             self._node.get_logger().info(remains(self._protect, json.loads(text)))
 
 
-def remains(protect: float, found: Mapping[str, Any]) -> str:
+def remains(protect: float, remaining: Mapping[str, Any]) -> str:
     """Return what is not hidden, by the fields of `analysis.remaining.Remaining`."""
     stays = ', '.join(f'of {times * protect:g} s in {share:.0%}'
-                      for times, share in zip(VISITS, found['found'], strict=True))
+                      for times, share in zip(VISITS, remaining['found'], strict=True))
     return (f'not hidden: longer stays, and roughly where it goes. Who averages over all that is '
             f'published finds the place of a stay {stays} of all cases. Readers see a wrong place '
-            f'for {found["wrong"]:.0%} of the time (simulated robots on this map; symdp explore '
-            'shows more)')
+            f'for {remaining["wrong"]:.0%} of the time (simulated robots on this map; symdp '
+            'explore shows more)')

@@ -28,14 +28,14 @@ class Transforms:
     def position(self) -> tuple[float, float] | None:
         """Return x and y [m] in the map's frame; None where TF does not have them."""
         try:
-            found = self._buffer.lookup_transform(*self._frames, Time())
+            transform = self._buffer.lookup_transform(*self._frames, Time())
         except self._error:
             return None
-        stamp = found.header.stamp.sec * 10**9 + found.header.stamp.nanosec
+        stamp = transform.header.stamp.sec * 10**9 + transform.header.stamp.nanosec
         age = self._node.get_clock().now().nanoseconds - stamp
         if self._timeout and stamp and age > self._timeout * 1e9:
             return None
-        return found.transform.translation.x, found.transform.translation.y
+        return transform.transform.translation.x, transform.transform.translation.y
 
     def close(self) -> None:
         """Stop listening."""

@@ -49,9 +49,9 @@ def read_for_outputs(settings: Mapping[str, Any]) -> OfMap:
         _module(name)
     if {*settings['outputs']} <= {'string'}:
         return None, {}
-    place = MapSettings.of(settings)
-    graph = place.read()
-    return graph, place.places(graph)
+    map_settings = MapSettings.of(settings)
+    graph = map_settings.read()
+    return graph, map_settings.places(graph)
 
 
 def _module(name: str) -> ModuleType:

@@ -6,8 +6,8 @@ from symdp_ros.core.annotations import Floats
 from symdp_ros.messages.fields import message_class
 from symdp_ros.options import message_type_of
 from symdp_ros.ros.graph.qos_overrides import check_qos_overrides, OVERRIDABLE
-from symdp_ros.ros.messages import region_writer
 from symdp_ros.ros.outputs.publication import latched, Publication
+from symdp_ros.ros.region_messages import region_writer
 
 
 class Output:

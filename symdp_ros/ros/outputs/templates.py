@@ -138,11 +138,11 @@ def _of_scalar(value, kind, path):
 
     def fill(values):
         def shown(match):
-            found = values.get(match[1])
-            if found is None:
+            value_there = values.get(match[1])
+            if value_there is None:
                 _refuse(path, f'the map has no position of {printable(str(values["region"]), 60)}')
-            return found.value if isinstance(found, Symbol) and kind not in _TEXTS \
-                else str(found)
+            return value_there.value if isinstance(value_there, Symbol) and kind not in _TEXTS \
+                else str(value_there)
 
         return _converted(_PLACEHOLDER.sub(shown, text), kind, path, advice)
 

@@ -68,7 +68,7 @@ _watches: WeakKeyDictionary[LaunchContext, _Watch] = WeakKeyDictionary()
 def watch_includes() -> None:
     """Note the includes of each launch context; to be called while a launch file is loaded."""
     # The type: `isinstance` would ask proxies for their class.
-    for context in [found for found in gc.get_objects() if issubclass(type(found), LaunchContext)]:
+    for context in [item for item in gc.get_objects() if issubclass(type(item), LaunchContext)]:
         if context in _watches:
             context.unregister_event_handler(_watches[context])
         else:

@@ -20,7 +20,7 @@ from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from symdp_ros.errors import ConfigurationError, SymdpError
 from symdp_ros.files.quoted import quoted
 from symdp_ros.files.resources import resolve_path
-from symdp_ros.fleet.file import read_fleet
+from symdp_ros.fleet.fleet_file import read_fleet
 from symdp_ros.options import (CHAIN_FILE, EPSILON, FLEET, INITIAL_STATE, LAUNCH, NAMESPACE,
                                Option, PARAMETERS, PERIOD_OF_REGIONS, PROTECT, TOPICS,
                                USE_SIM_TIME)
@@ -153,9 +153,9 @@ def _start(context: LaunchContext, file: str, description: LaunchDescription,
 
 def _restore(context: LaunchContext, passed: Passed) -> None:
     """Set the launch configurations back to what they were before the include."""
-    kept = {name: value for name, value in passed.arguments.items() if name in _OF_LAUNCH}
+    own = {name: value for name, value in passed.arguments.items() if name in _OF_LAUNCH}
     context.launch_configurations.clear()
-    context.launch_configurations.update(passed.before | kept)
+    context.launch_configurations.update(passed.before | own)
 
 
 def _check_names(file: str, passed: Passed, known: Collection[str]) -> None:

@@ -35,9 +35,9 @@ NEVER: Any = np.int32(-2**30)      # the exponent of zero
 
 class PassWord(NamedTuple):
     """
-    What a pass reads of a word w_1…w_n; place t of each array is of position t + 1.
+    A word w_1…w_n as the pass reads it; place t of each array is of position t + 1.
 
-    symbols: the number of each symbol, one that no state has where none matches.
+    symbols: the number of each symbol; of a symbol that matches no state, a number of no state.
     begins, ends: the states that can stand at each position are begins[t]…ends[t]−1.
     ratio: R. rescale_every: positions; 0: each state has an exponent of its own.
     """

@@ -144,7 +144,7 @@ static PyObject *sweep(PyObject *module, PyObject *arguments)
     return found;
 }
 
-static PyObject *choose(PyObject *module, PyObject *arguments)
+static PyObject *interval_at(PyObject *module, PyObject *arguments)
 {
     (void)module;
     PyObject *given, *found = NULL;
@@ -396,7 +396,7 @@ static int add_numbers(PyObject *module)
 
 static PyMethodDef functions[] = {
     {"sweep", sweep, METH_VARARGS, NULL},
-    {"choose", choose, METH_VARARGS, NULL},
+    {"interval_at", interval_at, METH_VARARGS, NULL},
     {"walk", walk, METH_VARARGS, NULL},
     {"draw_words", draw_words, METH_VARARGS, NULL},
     {"draw_together", draw_together, METH_VARARGS, NULL},

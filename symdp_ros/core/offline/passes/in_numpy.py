@@ -116,8 +116,8 @@ def _from_all(after: Floats, moves: Moves) -> Floats:
     others = np.zeros_like(after)
     np.add.accumulate(after[:-1], axis=0, out=others[1:])
     others[:-1] += np.add.accumulate(after[:0:-1], axis=0)[::-1]
-    found: Floats = other * others + stay * after
-    return found
+    values: Floats = other * others + stay * after
+    return values
 
 
 def _mix(values: Floats, moves: Moves, here: Floats) -> None:
@@ -135,26 +135,26 @@ def _mix(values: Floats, moves: Moves, here: Floats) -> None:
 def lengths(state: int, word: PassWord, t: int, moves: Moves, there: Floats,
             model: Floats) -> tuple[Floats, Ints, Booleans]:
     """
-    Return what the moves from a state are drawn by, without exponents.
+    Return the weights by which a move from a state is drawn, without exponents.
 
-    And the places of their targets in the row `there` of place t, and which can stand there.
+    Also the places of the targets in the row `there` of place t, and whether each may be there.
     """
     targets, weights = moves.from_state(state, int(word.ends[t]) - 1)
     places = targets.astype(np.int64) - word.begins[t]
     inside = (places >= 0) & (places < word.ends[t] - word.begins[t])
     places[~inside] = 0
     terms = model * weights * there.reshape(-1, moves.lanes)[places]
-    found: Floats = np.add.accumulate(terms, axis=1)[:, -1]
-    found[~inside] = 0.0
-    return found, places, inside
+    values: Floats = np.add.accumulate(terms, axis=1)[:, -1]
+    values[~inside] = 0.0
+    return values, places, inside
 
 
-def choose(values: Floats, point: float) -> int:
+def interval_at(values: Floats, point: float) -> int:
     """
-    Return which of intervals a point falls on, or −1 where 53 bits are not enough.
+    Return the number of the interval that a point lies in, or −1 if 53 bits cannot tell.
 
-    They lie side by side. Whatever was rounded or left out moves an end by less than `margin`, and
-    so do the bits not looked at.
+    The intervals lie side by side; `values` are their lengths. Rounding, terms that were left out
+    and later bits of the point move each end by less than `margin`.
 
     :param point: the first 53 bits, as an integer.
     """
@@ -167,7 +167,7 @@ def choose(values: Floats, point: float) -> int:
 
 
 def take(chosen: int, state: int, moves: Moves, model: Floats) -> int:
-    """Take a move, and note how likely each model is for the next one; return the next state."""
+    """Take a move, and update how likely each model is for the next one; return the next state."""
     if len(moves.offsets):
         edge = int(moves.offsets[state]) + chosen
         after = int(moves.targets[edge])
@@ -197,7 +197,7 @@ def walk(position: int, first: int, last: int, state: int, word: PassWord, bits:
         if word.rescale_every == 0:
             exponents = np.where(inside, E[t - first][places], NEVER)
             values *= POWERS[np.minimum(exponents.max() - exponents, FAR)]
-        chosen = choose(values, point)
+        chosen = interval_at(values, point)
         if chosen < 0:
             return t, state
         out[t] = state = take(chosen, state, moves, model)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The adaptive policy: what is drawn, a signal, is not what is published, a report.
+The adaptive policy: it draws signals, and publishes reports that are decoded from them.
 
 **Signals.** Let f(m, s) = P[m_t = m, s_t = s | z_1…z_{t−1}], by Bayes from the signals so far: s_t
 moves by the public models P_m and the hidden switch T between them (`core.models`; m_t is the
@@ -15,8 +15,8 @@ the cell from which the fewest moves lead to s. z_t is the cell of s_t by random
 (`core.online.response`): the integers b for its own cell, a for each other; for an unknown symbol,
 and one to which no moves lead from any cell, each cell is equally likely.
 
-X(c, s) is how many matches, this one and the discounted later ones (γ = 0.9), are expected of who
-reports c where s is true, and can aim from then on (`expected_matches`, equation (1), where s
+X(c, s) is the expected number of matches, this one and the discounted later ones (γ = 0.9), of a
+report c where s is true, with the best targets later (`expected_matches`, equation (1), where s
 moves by Σ_m q(m)·P_m): of the N that can follow the report o, the one aimed at has the
 probability
 
@@ -114,7 +114,7 @@ _NO_DRAWS = RandomIntegers(30, 1)        # while no signal is due: never filled
 
 class AdaptiveWord:
     """
-    One word: what its signals so far make of the next one, the draw, and the reports.
+    One word: the cells that follow from its signals so far, the draw, and the reports.
 
     :param tables: of the mechanism.
     :param delay: in symbols; None: all reports leave with `finish`.
@@ -153,8 +153,8 @@ class AdaptiveWord:
     @property
     def posterior(self) -> Floats | None:
         """Return P[s_u = s | all signals so far], u reported last: shape (states,); or None."""
-        found = self._word.posterior
-        return None if found is None else found[:, 0].copy()
+        posterior = self._word.posterior
+        return None if posterior is None else posterior[:, 0].copy()
 
     def reset(self, previous: str | None = None) -> None:
         """
@@ -201,7 +201,7 @@ class AdaptiveWord:
         return self._count_in(place)
 
     def step(self, symbol: str | None) -> str | None:
-        """Draw, as `OnlineMechanism.step`: all but what follows the draw is ready before it."""
+        """Draw, as `OnlineMechanism.step`; all that the draw needs is ready before."""
         try:
             number, hit = self._draws.buffer.pop()
             cells = self._numbers
@@ -239,8 +239,7 @@ class AdaptiveWord:
     @property
     def ticks_left(self) -> int:
         """Return how many `tick` come before the next signal."""
-        left: int = -self._word.count % self._signal // self._report
-        return left
+        return -self._word.count % self._signal // self._report
 
     def _check_due(self) -> None:
         if self.ticks_left:
@@ -316,7 +315,7 @@ class AdaptiveWord:
                 word.count - word.count % self.tables.row)
             yield np.array([word.count - word.kept_since,
                             NO_PLAN if learns else word.plan_age()])
-        for told in word.kept():
+        for told in word.evidence():
             yield told.marks[0]
 
     def _integers(self, count: int, since: int) -> int:
@@ -325,8 +324,7 @@ class AdaptiveWord:
 
     def _passed(self, tick: int) -> int:
         """Return how many signals are before a tick."""
-        passed: int = -(-tick // self._signal)
-        return passed
+        return -(-tick // self._signal)
 
     def restore(self, state: bytes) -> None:
         """
@@ -434,7 +432,7 @@ class AdaptiveWord:
         """
         Return the probability of the next signal for each s_t: shape (states,).
 
-        In a block, that where its first symbols are `known`, and all later ones so far are s_t.
+        In a block: if its first symbols are `known`, and all others so far are s_t.
         """
         self._check_due()
         codes, block, passed = self._code_of[:-1], self._word.blocks[0], self._word.passed[0]
@@ -457,7 +455,7 @@ class AdaptiveWord:
         if position not in cells[1:]:
             return np.zeros(len(codes))
         shares, size = self.tables.shares, self._size
-        found: Floats = np.where(
+        chances: Floats = np.where(
             codes == cells.index(position, 1), shares.own[size],
             np.where(codes == 0, shares.uniform[size], shares.other[size]))
-        return found
+        return chances

@@ -4,11 +4,11 @@
 What the policy adaptive knows where all can follow all: `Chain.complete`, which stores no edges.
 
 Each model has two numbers, the chances of each other state and of staying, so a step takes
-O(models·states) time and memory. Every report can follow every other one, so whoever reports the
-true state has one match more than whoever does not, and all else is the same: X(c, s) is, but for
-what is equal everywhere, [c = s]. The m states of largest f found cells, and all others join the
-last of them. With a delay, too, m is chosen by what a report at once would match, a nat being
-worth one match: by what a signal tells alone, robots that wander err more.
+O(models·states) time and memory. Every report can follow every other one, so a true report has one
+match more than a wrong one, and nothing else differs: X(c, s) is [c = s] plus a constant. The m
+states of largest f found cells, and all others join the last of them. With a delay, too, m is
+chosen by what a report at once would match, a nat being worth one match: by what a signal tells
+alone, robots that wander err more.
 """
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts
@@ -43,9 +43,9 @@ class AlphabetTables(AdaptiveTables):
         self.place_type = np.uint8 if n < 2**8 else np.uint32
         self.nbytes = self.heads.nbytes
 
-    def choose(self, f: Floats, inside: Booleans | None, previous: Ints,
-               at_once: bool) -> tuple[Ints, Ints, Numbers]:
-        """Return what `cells.choose` does, of O(states) numbers for each number of cells."""
+    def fast_cells(self, f: Floats, inside: Booleans | None, previous: Ints,
+                   at_once: bool) -> tuple[Ints, Ints, Numbers]:
+        """Return the cells of `best_cells`, from O(states) numbers for each number of cells."""
         founders, counts = largest(f, self.most)
         count, words = founders.shape
         chances = np.take_along_axis(f.T, founders, 0)
@@ -111,14 +111,14 @@ class AlphabetMoves:
 
     def begin(self, state: int) -> Floats:
         """As `Moves.begin`."""
-        found: Floats = np.repeat(self._other, self.states, axis=1)
-        found[:, state] = self._stay[:, 0]
-        found *= self.prior[:, None, None]
-        return found
+        joint: Floats = np.repeat(self._other, self.states, axis=1)
+        joint[:, state] = self._stay[:, 0]
+        joint *= self.prior[:, None, None]
+        return joint
 
 
 class _Matches:
-    """As `Matches`, less what is equal for all reports."""
+    """As `Matches`, without the constant."""
 
     nbytes, has_zeros = 0, False
 
@@ -138,10 +138,9 @@ class _Routes:
         self._states = states
 
     def largest(self, values: Floats) -> Floats:
-        found: Floats = np.repeat(values.max(axis=0, keepdims=True), self._states, axis=0)
-        return found
+        return np.repeat(values.max(axis=0, keepdims=True), self._states, axis=0)
 
     def first_of_largest(self, values: Floats, margin: float) -> tuple[Floats, Ints]:
         places = (values >= values.max(axis=0) - margin).argmax(axis=0)[None]
-        found: Floats = np.take_along_axis(values, places, 0)
-        return np.repeat(found, self._states, axis=0), np.repeat(places, self._states, axis=0)
+        maxima: Floats = np.take_along_axis(values, places, 0)
+        return np.repeat(maxima, self._states, axis=0), np.repeat(places, self._states, axis=0)

@@ -69,7 +69,7 @@ class Turn(NamedTuple):
 
     @property
     def marks(self) -> Ints:
-        """Return what stands for it in a state: what was drawn, `INSIDE`, or 0 while it waits."""
+        """Return how a state stores it: what was drawn, `INSIDE`, or 0 while it waits."""
         return np.array([self.block.place if self.ends or not self.block.place else INSIDE])
 
 
@@ -113,8 +113,8 @@ class Turns:
 
     @property
     def _states(self) -> int:
-        found: int = next(turn.block.codes.shape[1] for turn in self.turns if turn is not None)
-        return found
+        states: int = next(turn.block.codes.shape[1] for turn in self.turns if turn is not None)
+        return states
 
     def select(self, some: slice) -> 'Turns | None':
         """Return this for some of the words; None: none of them is in a block."""
@@ -125,10 +125,10 @@ class Turns:
         """Return what is known with the symbol: (models, states, columns) → other columns."""
         models, states, columns = joint.shape
         if loops is not None:
-            found = np.empty((models, states, self.after.sum()))
-            loops.turn(True, joint, self._kinds, self._codes, self._weights, found, models, states,
-                       len(self.turns), columns, found.shape[2])
-            return found
+            moved = np.empty((models, states, self.after.sum()))
+            loops.turn(True, joint, self._kinds, self._codes, self._weights, moved, models, states,
+                       len(self.turns), columns, moved.shape[2])
+            return moved
         every = np.arange(states)[:, None]
         parts = np.split(joint, np.cumsum(self.before)[:-1], axis=2)
         for word, turn in enumerate(self.turns):
@@ -153,10 +153,10 @@ class Turns:
         """
         models, states, columns = later.shape
         if loops is not None:
-            found = np.empty((models, states, self.before.sum()))
-            loops.turn(False, later, self._kinds, self._codes, self._weights, found, models,
-                       states - 1, len(self.turns), columns, found.shape[2])
-            return found
+            earlier = np.empty((models, states, self.before.sum()))
+            loops.turn(False, later, self._kinds, self._codes, self._weights, earlier, models,
+                       states - 1, len(self.turns), columns, earlier.shape[2])
+            return earlier
         every = np.arange(states - 1)[:, None]
         parts = np.split(later, np.cumsum(self.after)[:-1], axis=2)
         for word, turn in enumerate(self.turns):
@@ -172,8 +172,8 @@ class Turns:
 
 def _counts(turn: Turn) -> Ints:
     """Return which counts each state leads to: shape (states, counts before)."""
-    found: Ints = after(turn.number, turn.block.cells).T[turn.block.codes[turn.number]]
-    return found
+    counts: Ints = after(turn.number, turn.block.cells).T[turn.block.codes[turn.number]]
+    return counts
 
 
 class Block:
@@ -194,8 +194,8 @@ class Block:
     @property
     def likelihood(self) -> Floats:
         """Return the chance of what was drawn, by the counts."""
-        found: Floats = self.responses[self.size - 1].chances[self.place - 1]
-        return found
+        chances: Floats = self.responses[self.size - 1].chances[self.place - 1]
+        return chances
 
     def can_draw(self, place: int, symbols: int) -> bool:
         """Return whether a vector, by its number from 1, can be drawn of so many symbols."""
@@ -279,8 +279,7 @@ class _Means:
         P = np.zeros((len(states), len(states) + 1))
         np.add.at(P, (np.arange(len(states))[:, None], place[self._successors[states]]),
                   self._chances[states])
-        found: Floats = np.linalg.matrix_power(P[:, :-1], self._ticks)
-        return found
+        return np.linalg.matrix_power(P[:, :-1], self._ticks)
 
 
 def _best(tables: AdaptiveTables, means: _Means, single: Cells,
@@ -291,7 +290,7 @@ def _best(tables: AdaptiveTables, means: _Means, single: Cells,
     −1: none is worth more, and tells more, for each symbol than a signal about one.
     """
     told, matches = _worth_of_single(tables, means.f, single)
-    least, best, found = matches + _WORTH * told, -1, np.empty(0, np.int64)
+    least, best, founders_of_best = matches + _WORTH * told, -1, np.empty(0, np.int64)
     states = _some_states(means.f)
     f, P, X = means.f[states], means.among(states), tables.X.of(states)[:, states]
     before, last_more, ended = 0.0, 0, 0
@@ -315,11 +314,11 @@ def _best(tables: AdaptiveTables, means: _Means, single: Cells,
             ended = more
         before = value
         if tells / length > told + _TIE and value > least + _TIE:
-            least, best, found = value, i, states[founders]
+            least, best, founders_of_best = value, i, states[founders]
     if best < 0:
         return best, np.empty((0, 0), np.uint8)
     length, more = [*tables.blocks][best]
-    codes = [_joined(tables.X.of(found), found)]
+    codes = [_joined(tables.X.of(founders_of_best), founders_of_best)]
     E = np.eye(more + 1)[codes[0]]
     for _ in range(length - 1):
         E = means.back(E)
@@ -332,15 +331,14 @@ def _some_states(f: Floats) -> Ints:
     order = np.argsort(-f, kind='stable')[:_STATES]
     before = np.cumsum(f[order]) - f[order]
     few = max(_FEW, int(np.searchsorted(before, (1 - _REST) * f.sum())))
-    found: Ints = np.sort(order[:few])
-    return found
+    return np.sort(order[:few])
 
 
 def _joined(X: Weights, founders: Ints) -> Ints:
     """Return the cell of each state at the last symbol of a block, from 0."""
-    found: Ints = 1 + X[1:].argmax(axis=0)
-    found[founders[0]] = 0
-    return found
+    cells: Ints = 1 + X[1:].argmax(axis=0)
+    cells[founders[0]] = 0
+    return cells
 
 
 def _worth(f: Floats, P: Floats, codes: list[Ints],

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
-from symdp_ros.core.online.causal import Causal
+from symdp_ros.core.online.causal_law import Causal
 from symdp_ros.core.online.steps import OnlineSteps
 from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ConfigurationError
@@ -35,7 +35,7 @@ class SignalLaw:
 
     def everything(self, length: int) -> list[_Signals]:
         """
-        Return all that the signals of words of some length can be; with zones, in all of them.
+        Return all signals that words of some length can have; with zones, in all zones.
 
         :raises ConfigurationError: they are more than 10⁵.
         """
@@ -44,29 +44,29 @@ class SignalLaw:
 
     def of(self, like: Word) -> list[_Signals]:
         """
-        Return all that the signals of a word can be.
+        Return all signals that a word can have.
 
-        :param like: the word; or another of which this is all the same (`alike`).
+        :param like: the word, or another one that can have the same signals (`alike`).
         :raises ConfigurationError: as `everything`.
         """
         return self._everything([[symbol] for symbol in like])
 
     def alike(self, word: Word) -> tuple[str | None, ...]:
-        """Return a word whose signals can be the same: one for all words with the same zones."""
+        """Return a word that can have the same signals: one for all words with the same zones."""
         if self._zones is None:
             return (None,) * len(word)
-        told, found = self._initial, []
+        told, like = self._initial, []
         for symbol in word:
             told = told if symbol is None else symbol
-            found.append(self._zones[self._zones.of(told)][0])
-        return tuple(found)
+            like.append(self._zones[self._zones.of(told)][0])
+        return tuple(like)
 
     def _everything(self, word: Sequence[Sequence[str | None]]) -> list[_Signals]:
-        """Return all that the signals of words can be of which each symbol is one of some."""
-        length, found = len(word), list[_Signals]([()])
+        """Return all signals of words whose every symbol is one of some."""
+        length, possible = len(word), list[_Signals]([()])
         for t, symbols in enumerate(word, 1):
             longer: list[_Signals] = []
-            for before in found:
+            for before in possible:
                 longer += [(*before, z) for symbol in symbols
                            for z in self._after(before, (symbol,), t == length)]
                 if len(longer) > MOST_HISTORIES:
@@ -74,8 +74,8 @@ class SignalLaw:
                         'the probability of what the policy adaptive publishes is that of all '
                         f'signals it may be decoded from: of words of {length} symbols there are '
                         f'more than {MOST_HISTORIES:,}', setting='policy')
-            found = longer
-        return found
+            possible = longer
+        return possible
 
     def exact_probabilities(self, word: Word, outputs: Sequence[_Signals]) -> list[Fraction]:
         """Return P[signals | word] of some signals that are possible."""
@@ -115,8 +115,8 @@ class CausalAdaptive(Causal):
     """
     The adaptive policy over a whole word.
 
-    What a word of reports has for a probability, only all signals say that it is decoded from:
-    they are looked at one by one, where there are not too many. Errors have no exact recursion, as
+    The probability of a word of reports is a sum over all signals that it is decoded from: they
+    are tried one by one, if there are not too many. Errors have no exact recursion, as
     the belief has infinitely many values; `analysis.accuracy` simulates them.
     """
 
@@ -135,8 +135,8 @@ class CausalAdaptive(Causal):
         sizes = np.where(lengths > 0, (lengths - 1) * each + 1, 0)
         begins = np.cumsum(sizes) - sizes
         places = np.repeat(begins - each * offsets[:-1], lengths) + each * np.arange(offsets[-1])
-        found: ShortInts = reports[places]
-        return found
+        at_places: ShortInts = reports[places]
+        return at_places
 
     def likelihood_ratio(self, length: int) -> None:
         return None
@@ -156,20 +156,20 @@ class CausalAdaptive(Causal):
         return None
 
     def distance_distribution(self, word: Word) -> Floats:
-        found = np.zeros(len(word) + 1)
+        chances = np.zeros(len(word) + 1)
         for output, chance in self._reports(word).items():
-            found[sum(s != o for s, o in zip(
+            chances[sum(s != o for s, o in zip(
                 word, output[::self.online.stride], strict=True))] += float(chance)
-        return found
+        return chances
 
     def _reports(self, word: Word) -> defaultdict[tuple[str, ...], Fraction]:
         """Return the probability of each word of reports."""
         decoded = self._decoded(self.of_signals.alike(word))
-        found: defaultdict[tuple[str, ...], Fraction] = defaultdict(Fraction)
+        by_report: defaultdict[tuple[str, ...], Fraction] = defaultdict(Fraction)
         chances = self.of_signals.exact_probabilities(word, [*decoded])
         for output, chance in zip(decoded.values(), chances, strict=True):
-            found[output] += chance
-        return found
+            by_report[output] += chance
+        return by_report
 
     @cached_property
     def _decoded(self) -> Callable[[Word], dict[_Signals, tuple[str, ...]]]:

@@ -43,8 +43,8 @@ class Cells(NamedTuple):
                      np.ascontiguousarray(codes[:, some]))
 
 
-def choose(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool,
-           inside: Booleans | None = None) -> Cells:
+def best_cells(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool,
+               inside: Booleans | None = None) -> Cells:
     """
     Choose the cells of the next signal.
 
@@ -61,9 +61,9 @@ def choose(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool
         whole, count = f.sum(axis=1, keepdims=True), within.sum(axis=1, keepdims=True)
         nothing = whole <= _NOTHING
         f = np.where(nothing & within, 1 / count, f / np.where(nothing, 1.0, whole))
-    found = tables.choose(f, within, previous, at_once)
-    if found is not None:
-        return _spread_all(tables, Cells(*found))
+    compiled = tables.fast_cells(f, within, previous, at_once)
+    if compiled is not None:
+        return _spread_all(tables, Cells(*compiled))
     known = np.where(f > LEAST, f, 0.0)
     founders, counts, due = _candidates(tables, f, previous, at_once, within)
     near = _near(tables, founders, counts)
@@ -107,11 +107,11 @@ def _candidates(tables: AdaptiveTables, f: Floats, previous: Ints, at_once: bool
         return founders, counts, due
     assert within is not None
     others, more = largest(np.where(within, f, -1.0), tables.most)
-    found = np.full((max(len(founders), len(others)), words), -1)
-    found[:len(founders), due] = founders[:, due]
-    found[:len(others), ~due] = others[:, ~due]
+    candidates = np.full((max(len(founders), len(others)), words), -1)
+    candidates[:len(founders), due] = founders[:, due]
+    candidates[:len(others), ~due] = others[:, ~due]
     counts = np.where(due, counts, more)
-    return found[:counts.max()], counts, due
+    return candidates[:counts.max()], counts, due
 
 
 def largest(keys: Floats, most: int) -> tuple[Ints, Ints]:
@@ -124,8 +124,8 @@ def largest(keys: Floats, most: int) -> tuple[Ints, Ints]:
     words, width = keys.shape
     if width <= min(_SORTED, most):
         counts = (keys >= 0).sum(axis=1)
-        found = np.argsort(-keys, axis=1, kind='stable')[:, :counts.max()].T
-        return np.where(np.arange(len(found))[:, None] < counts, found, -1), counts
+        ranked = np.argsort(-keys, axis=1, kind='stable')[:, :counts.max()].T
+        return np.where(np.arange(len(ranked))[:, None] < counts, ranked, -1), counts
     if width > most:
         least = np.partition(keys, width - most, axis=1)[:, width - most, None]
         rows, places = np.nonzero(keys >= np.maximum(least, 0.0))
@@ -136,10 +136,10 @@ def largest(keys: Floats, most: int) -> tuple[Ints, Ints]:
     begins = np.searchsorted(rows, np.arange(words + 1))
     at = np.arange(len(rows)) - begins[rows]
     counts = np.minimum(np.diff(begins), most)
-    found = np.full((int(counts.max()), words), -1)
-    some = at < len(found)
-    found[at[some], rows[some]] = places[some]
-    return found, counts
+    ranked = np.full((int(counts.max()), words), -1)
+    some = at < len(ranked)
+    ranked[at[some], rows[some]] = places[some]
+    return ranked, counts
 
 
 def _near(tables: AdaptiveTables, founders: Ints, counts: Ints) -> Weights:
@@ -188,7 +188,7 @@ def _values(tables: AdaptiveTables, sizes: Ints, cells: Numbers, known: Floats,
     value: Floats = both * some + nothing * np.log(uniform) - (chance * np.log(chance)).sum(axis=2)
     if near is None:
         return value
-    found = np.empty_like(value)
+    matches = np.empty_like(value)
     weighed = near * known  # of c_j: f(s)·X(c_j, s)
     alone = weighed.sum(axis=2)
     step = max(1, _TOGETHER // weighed.size)
@@ -201,8 +201,8 @@ def _values(tables: AdaptiveTables, sizes: Ints, cells: Numbers, known: Floats,
         reach = reach + (own - other)[..., None] * by_cell[:, :, :, 1:]
         best = reach.max(axis=2)
         best[~are[some_tried]] = 0.0
-        found[some_tried] = best.sum(axis=2)
-    return np.where(due, INFORMATION * value + found, value)
+        matches[some_tried] = best.sum(axis=2)
+    return np.where(due, INFORMATION * value + matches, value)
 
 
 def _by_cell(cells: Numbers, weighed: Floats, width: int) -> Floats:
@@ -213,8 +213,8 @@ def _by_cell(cells: Numbers, weighed: Floats, width: int) -> Floats:
     index = rows.transpose(0, 2, 1, 3) + cells[:, None]  # (tried, founders, words, states)
     size = tried * words * count * width
     each = weighed if tried == 1 else np.repeat(weighed[None], tried, 0)
-    found: Any = np.bincount(index.ravel(), each.ravel(), size)
-    by_cell: Floats = found.reshape(tried, words, count, width)
+    summed: Any = np.bincount(index.ravel(), each.ravel(), size)
+    by_cell: Floats = summed.reshape(tried, words, count, width)
     return by_cell
 
 
@@ -242,5 +242,5 @@ def _spread(tables: AdaptiveTables, codes: Numbers) -> None:
         new = codes[there] == 0
         there, joined = there[new], joined[new]
         codes[there[::-1]] = joined[::-1]  # the first one counts
-        found, at = np.unique(there, return_index=True)
-        last = found[np.argsort(at)]
+        new_ones, at = np.unique(there, return_index=True)
+        last = new_ones[np.argsort(at)]

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The matches that can be expected of who reports c where s is true, now and later: X(c, s).
+X(c, s): the matches to expect, now and later, of a report c where s is true.
 
 They solve the equations of a Markov decision process over pairs (s_t, o_{t−1}), of public data
 alone: the action is a target c ∈ C(o_{t−1}), which is drawn with the probability a/T + (b−a)/T,
@@ -29,7 +29,7 @@ from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.loops import loops
 from symdp_ros.core.neighbours import Neighbours, Room
-from symdp_ros.core.online.loops import compiled
+from symdp_ros.core.online.in_c import compiled
 
 _NUMBERS = 1 << 14  # that are worked on at once: they stay near the processor
 

@@ -76,9 +76,9 @@ class ZonedWord(AdaptiveWord):
         return self._take(place, zones=np.array([zone]))
 
     def _take(self, place: int, reports: bool = True, zones: Ints | None = None) -> str | None:
-        found = super()._take(place, reports, zones)
+        report = super()._take(place, reports, zones)
         self._prepare(self._ready)
-        return found
+        return report
 
     def step(self, symbol: str | None) -> str | None:
         position = self._index.get(symbol)
@@ -128,7 +128,7 @@ class ZonedWord(AdaptiveWord):
                          np.packbits(self._word.oldest_ahead()[:, 0]).tobytes()))
 
     def _signals(self) -> Iterator[Ints]:
-        for told in self._word.kept():
+        for told in self._word.evidence():
             yield from told.marks
 
     def _integers(self, count: int, since: int) -> int:
@@ -179,5 +179,5 @@ class ZonedWord(AdaptiveWord):
             return np.zeros(len(zone_of))
         zone = self._zone_of[signal]
         self._make_ready(zone)
-        found: Floats = super().likelihood(signal) * (zone_of == zone)
-        return found
+        chances: Floats = super().likelihood(signal) * (zone_of == zone)
+        return chances

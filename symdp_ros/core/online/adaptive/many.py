@@ -73,7 +73,7 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
     lengths = np.diff(offsets)
     sizes = np.where(lengths > 0, (lengths - 1) * each + 1, 0)
     begins = np.cumsum(sizes) - sizes
-    found = Drawn(np.empty(sizes.sum(), np.int64), np.empty(len(symbols), np.int64))
+    drawn = Drawn(np.empty(sizes.sum(), np.int64), np.empty(len(symbols), np.int64))
     zones = None if tables.zone_of is None else _zones_of(tables.zone_of, initial, symbols,
                                                           offsets)
     order = np.argsort(-lengths, kind='stable')
@@ -88,8 +88,8 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
             most = min(most, max(1, int(_BYTES // (2 * tables.states * sizes[order[0]]))))
         some, order = np.split(order, [min(most, _MOST)])
         group = _Group(tables, delay, initial, some, lengths[some], bits)
-        group.draw(symbols, offsets[some], zones, begins[some], sizes[some], found)
-    return found
+        group.draw(symbols, offsets[some], zones, begins[some], sizes[some], drawn)
+    return drawn
 
 
 def _zones_of(zone_of: Ints, initial: int, symbols: Ints, offsets: Ints) -> Ints:
@@ -97,8 +97,7 @@ def _zones_of(zone_of: Ints, initial: int, symbols: Ints, offsets: Ints) -> Ints
     known, begins = symbols >= 0, np.zeros(len(symbols), np.bool_)
     begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
     last = np.maximum.accumulate(np.where(known | begins, np.arange(len(symbols)), 0))
-    found: Ints = np.where(known[last], zone_of[symbols[last]], zone_of[initial])
-    return found
+    return np.where(known[last], zone_of[symbols[last]], zone_of[initial])
 
 
 class _Group:
@@ -118,7 +117,7 @@ class _Group:
             self._limits[count] = response.limit, response.weight, response.cut
 
     def draw(self, symbols: Ints, first: Ints, zones: Ints | None, begins: Ints, sizes: Ints,
-             found: Drawn) -> None:
+             out: Drawn) -> None:
         """
         Draw for all their symbols.
 
@@ -132,7 +131,7 @@ class _Group:
             told = None if zones is None else zones[here]
             if told is not None:
                 words.prepare(told)
-            places = self._signals(words, symbols[here], here, told, at, found)
+            places = self._signals(words, symbols[here], here, told, at, out)
             for word, block in enumerate(words.blocks):
                 if block is not None:
                     place = self._count(words, word, int(symbols[here[word]]),
@@ -140,25 +139,25 @@ class _Group:
                     places[word] = place or COUNTED
                     signal = WAITING if not place else Count(
                         vectors(words.passed[word] + 1, block.cells)[place - 1])
-                    found.signals[here[word]] = tables.states + NUMBERS[signal]
-            self._take(words, places, told, begins, found)
+                    out.signals[here[word]] = tables.states + NUMBERS[signal]
+            self._take(words, places, told, begins, out)
             left = int(np.searchsorted(-self._lengths, -(at + 1)))  # words that are longer
             if left < words.words:
                 ending = words if not left else words.select(slice(left, words.words))
                 for i, route in enumerate(ending.finish().T, left):
                     end = begins[i] + sizes[i]
-                    found.reports[end - len(route):end] = route
+                    out.reports[end - len(route):end] = route
                 if not left:
                     return
                 words = words.select(slice(0, left))
             for _ in range(each - 1):
-                self._take(words, np.zeros(words.words, np.int64), None, begins, found)
+                self._take(words, np.zeros(words.words, np.int64), None, begins, out)
 
     def _take(self, words: Words, places: Ints, told: Ints | None, begins: Ints,
-              found: Drawn) -> None:
+              out: Drawn) -> None:
         number = words.count // self._tables.report - words.held
         if words.take(places, told):
-            found.reports[begins[:words.words] + number] = words.previous
+            out.reports[begins[:words.words] + number] = words.previous
 
     def _count(self, words: Words, word: int, symbol: int, last: bool) -> int:
         """Count a symbol of a word's block; return what is drawn where it ends, from 1; 0: not."""
@@ -171,12 +170,12 @@ class _Group:
         return 1 + block.responses[passed].draw(self._draws[word].stream)[counted[word]]
 
     def _signals(self, words: Words, symbols: Ints, here: Ints, told: Ints | None, at: int,
-                 found: Drawn) -> Ints:
+                 out: Drawn) -> Ints:
         """Draw the cells of one symbol of each word; note who founded them."""
         places = np.zeros(words.words, np.int64)
         if words.cells is None:
             if told is not None:
-                found.signals[here] = -1 - told
+                out.signals[here] = -1 - told
             return places
         sizes, founders, codes = words.cells
         each = np.arange(words.words)
@@ -189,7 +188,7 @@ class _Group:
                 places[i] = number + 1 + hit * (cell - number - 1)
         drawn = places > 0
         signals = founders[np.maximum(places, 1) - 1, each]
-        found.signals[here] = signals if told is None else np.where(drawn, signals, -1 - told)
+        out.signals[here] = signals if told is None else np.where(drawn, signals, -1 - told)
         return places
 
 
@@ -204,7 +203,7 @@ def told(tables: AdaptiveTables, delay: int | None, initial: int,
     :param signals: as of `Drawn`: shape (symbols,).
     :raises ChainError: that cannot have been drawn.
     """
-    words, found = Words(tables, delay), list[Floats | Turns]()
+    words, told_of_each = Words(tables, delay), list[Floats | Turns]()
     words.begin(initial)
     for number, drawn in enumerate(signals.tolist(), 1):
         block, passed, states = words.blocks[0], words.passed[0], tables.states
@@ -214,25 +213,24 @@ def told(tables: AdaptiveTables, delay: int | None, initial: int,
             if not place and (signal != WAITING or passed + 1 == len(block.responses)):
                 raise _not_drawn(number)
             words.take(np.array([place or COUNTED]), reports=False)
-            found.append(Turns([Turn(block, passed)]))
+            told_of_each.append(Turns([Turn(block, passed)]))
         else:
             assert words.cells is not None
             places = np.flatnonzero(words.cells.founders[:, 0] == drawn) + 1
             if drawn < 0 or not len(places):
                 raise _not_drawn(number)
-            found.append(_chances(tables, words.cells, places))
+            told_of_each.append(_chances(tables, words.cells, places))
             words.take(places, reports=False)
         for _ in range(tables.signal // tables.report - 1):
             words.take(np.zeros(1, np.int64), reports=False)
-    return found
+    return told_of_each
 
 
 def _chances(tables: AdaptiveTables, cells: Cells, places: Ints) -> Floats:
     """Return the probability of cells that were drawn, for each state: shape (states, words)."""
     (sizes, _, codes), shares = cells, tables.shares
-    found: Floats = np.where(codes == places, shares.own[sizes], np.where(
+    return np.where(codes == places, shares.own[sizes], np.where(
         codes == 0, shares.uniform[sizes], shares.other[sizes]))
-    return found
 
 
 def _not_drawn(number: int) -> ChainError:
@@ -264,17 +262,17 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
             told = np.where(drawn, zone_of[np.maximum(column, 0)], -1 - column)
             told[column == NOTHING] = -1
             words.prepare(told)
-        places, found = np.zeros(len(signals), np.int64), np.ones((tables.states, len(signals)))
+        places, chances = np.zeros(len(signals), np.int64), np.ones((tables.states, len(signals)))
         if words.cells is not None:
             own = words.cells.founders == column
             places[drawn] = 1 + own.argmax(axis=0)[drawn]
             drawn = drawn & own.any(axis=0)
-            found[:, drawn] = _chances(tables, words.cells, places)[:, drawn]
+            chances[:, drawn] = _chances(tables, words.cells, places)[:, drawn]
         if not np.array_equal(drawn, column >= 0) or zone_of is None and not drawn.all():
             raise _not_drawn(number)
         if zone_of is not None:
-            found *= (zone_of[:, None] == told) | (told < 0)
-        yield found
+            chances *= (zone_of[:, None] == told) | (told < 0)
+        yield chances
         words.take(np.where(drawn, places, 0), None if zone_of is None else told)
         for _ in range(0 if zone_of is not None else tables.signal // tables.report - 1):
             words.take(np.zeros(len(signals), np.int64))

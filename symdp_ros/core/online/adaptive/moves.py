@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-How what is known of the robot moves: by all public models at once, for many words at once.
+The belief about the robot moves: by all public models at once, for many words at once.
 
 Arrays have the axes (models, states, words). A model in which all moves from a state but staying
 are equally likely has two numbers for each state, and no weight for each edge: the sums over the
@@ -74,7 +74,7 @@ class Moves:
         return np.repeat(np.arange(self.states), np.diff(offsets)), self._models.targets
 
     def switched(self, joint: Floats) -> Floats:
-        """Return what f becomes by the switch alone."""
+        """Return f after the switch, before the move."""
         return self._models.switched(joint)
 
     @cached_property
@@ -97,7 +97,7 @@ class Moves:
     def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
                 summed: Floats, room: Room, groups: Ints | None = None) -> None:
         """
-        Put what f becomes by a signal, the switch and a move into `after`, its Σ_m into `summed`.
+        Put f after a signal, the switch and a move into `after`, its Σ_m into `summed`.
 
         :param joint: f: shape (models, states, words); `after` may be the same.
         :param belief: Σ_m of f: shape (states, words); `summed` may be the same.
@@ -145,7 +145,7 @@ class Moves:
 
     def backward(self, after: Floats, factor: Floats | float, room: Room) -> None:
         """
-        Make of P[all later signals | m, s] that of one tick before, in its place.
+        Turn P[all later signals | m, s] into that of one tick before, in place.
 
         :param after: shape (models, states + 1, words); the last state stays 0.
         :param factor: the likelihood of what is seen then, times any number: (states, words) or
@@ -179,17 +179,17 @@ class Moves:
 
     def begin(self, state: int) -> Floats:
         """Return f of the first symbol of a word that begins at a state: (models, states, 1)."""
-        found, models = np.zeros((self.models, self.states, 1)), self._models
+        joint, models = np.zeros((self.models, self.states, 1)), self._models
         edges = slice(models.offsets[state], models.offsets[state + 1])
-        found[:, models.targets[edges], 0] = (
+        joint[:, models.targets[edges], 0] = (
             self.prior[:, None] * models.weights[:, edges].astype(np.float64))
-        return found
+        return joint
 
 
 def total(values: Floats) -> Floats:
     """Return Σ_s: (states, words) → (words,). However many words there are, it is the same."""
-    found: Floats = np.add.reduce(np.ascontiguousarray(values.T), axis=1)
-    return found
+    sums: Floats = np.add.reduce(np.ascontiguousarray(values.T), axis=1)
+    return sums
 
 
 def _neighbours(rows: Ints | ShortInts, targets: Ints | ShortInts, states: int,

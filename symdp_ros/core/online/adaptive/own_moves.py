@@ -105,8 +105,8 @@ class OwnMoves:
         steps, here = [], self.joint
         for told in self.told:
             for tick in range(ticks):
-                found, likelihood, here = made(here, told if tick == 0 else None)
-                steps.append((found, told if tick == 0 else None, likelihood))
+                before, likelihood, here = made(here, told if tick == 0 else None)
+                steps.append((before, told if tick == 0 else None, likelihood))
         counts = np.zeros(len(self.models.targets))
         for pairs in _pairs(moves, steps):
             counts += pairs
@@ -121,7 +121,7 @@ class OwnMoves:
 
 
 def extended(joint: Floats) -> Floats:
-    """Return f with the own model, which nothing is known of yet."""
+    """Return f with the own model at the weight `WEIGHT`; nothing is known of it yet."""
     return np.concatenate([WEIGHT * joint.sum(axis=0, keepdims=True), (1 - WEIGHT) * joint])
 
 
@@ -135,11 +135,11 @@ def _pairs(moves: Moves, steps: list[tuple[Floats, Any, Floats | None]]) -> Iter
             left = joint if turn is None else turn.forward(joint)
             if likelihood is not None:
                 left = left * likelihood
-            found = np.einsum('mec,me,mec->e', moves.switched(left)[:, sources], weights,
-                              after[:, targets])
-            total = found.sum()
+            weighed = np.einsum('mec,me,mec->e', moves.switched(left)[:, sources], weights,
+                                after[:, targets])
+            total = weighed.sum()
             if total > 0:
-                yield found / total
+                yield weighed / total
             after = after / max(after.max(), 1e-300)
             moves.backward(after, 1.0, room)
         else:

@@ -36,7 +36,7 @@ _UNIT = 2.0**-40    # of X: what is equal on paper is equal
 
 class Matches:
     """
-    X(c, s): the matches that are expected of who reports c where s is true.
+    X(c, s): the matches to expect of a report c where s is true.
 
     Multiples of 2⁻⁴⁰, as float32. Above `targets.DENSE_STATES` states the pairs within a radius
     alone; X is 0 for the others.
@@ -71,15 +71,14 @@ class Matches:
     def of(self, states: Ints) -> Weights:
         """Return X(c, ·) for some c, of any shape: float32, shape (…, states)."""
         if self.rows is not None:
-            found: Weights = self.rows.take(states, axis=0)
-            return found
-        found = np.zeros((*states.shape, len(self._match)), np.float32)
+            return self.rows.take(states, axis=0)
+        rows = np.zeros((*states.shape, len(self._match)), np.float32)
         for at in np.ndindex(states.shape):
             c = states[at]
             here = slice(self._first[c], self._first[c + 1])
-            found[at][self._symbols[here]] = self._X[here]
-            found[at][c] = self._match[c]
-        return found
+            rows[at][self._symbols[here]] = self._X[here]
+            rows[at][c] = self._match[c]
+        return rows
 
     def expected(self, likely: Floats, reached: list[Ints] | None) -> Floats:
         """
@@ -92,17 +91,17 @@ class Matches:
         if self.rows is None:
             assert reached is not None
             return self._expected_of_pairs(likely, reached)
-        found = np.empty(likely.shape)
+        matches = np.empty(likely.shape)
         if loops is not None:
-            loops.expected(self._columns, self._columns.dtype == np.float64, likely, found,
+            loops.expected(self._columns, self._columns.dtype == np.float64, likely, matches,
                            *likely.shape)
-            return found
+            return matches
         for word, chances in enumerate(likely.T):
             some = chances.nonzero()[0]
             rows = self._columns.take(some, axis=0)
             # Not a product of BLAS: its order is its own.
-            found[:, word] = np.einsum('s,so->o', chances[some].astype(rows.dtype), rows)
-        return found
+            matches[:, word] = np.einsum('s,so->o', chances[some].astype(rows.dtype), rows)
+        return matches
 
     def expected_next(self, successors: ShortInts, previous: Ints, likely: Floats) -> Floats:
         """
@@ -111,19 +110,19 @@ class Matches:
         :param successors: shape (states, most), −1 after the last.
         :param previous: shape (words,).
         """
-        found = np.zeros(likely.shape)
+        matches = np.zeros(likely.shape)
         if loops is not None and self.rows is not None:
-            loops.expected_next(self.rows, successors, previous, likely, found, *likely.shape,
+            loops.expected_next(self.rows, successors, previous, likely, matches, *likely.shape,
                                 successors.shape[1])
-            return found
+            return matches
         able = successors[previous]
         values = (self.of(np.maximum(able, 0)) * likely.T[:, None]).sum(axis=2)
         words, places = np.nonzero(able >= 0)
-        found[able[words, places], words] = values[words, places]
-        return found
+        matches[able[words, places], words] = values[words, places]
+        return matches
 
     def _expected_of_pairs(self, likely: Floats, reached: list[Ints]) -> Floats:
-        found = np.zeros(likely.shape)
+        matches = np.zeros(likely.shape)
         for word, some in enumerate(reached):
             chances = likely[:, word]
             counts = self._first[some + 1] - self._first[some]
@@ -132,14 +131,14 @@ class Matches:
             symbols = self._symbols[pairs]
             terms = np.where(symbols == np.repeat(some, counts), 0.0,
                              chances[symbols] * self._X[pairs])
-            found[some, word] = chances[some] * self._match[some] + np.bincount(
+            matches[some, word] = chances[some] * self._match[some] + np.bincount(
                 np.repeat(np.arange(len(some)), counts), terms, len(some))
-        return found
+        return matches
 
 
 def _in_units(values: Floats) -> Weights:
-    found = np.rint(values * (1 / _UNIT)) * _UNIT
-    return np.where(values > 0, np.maximum(found, _UNIT), 0.0).astype(np.float32)
+    rounded = np.rint(values * (1 / _UNIT)) * _UNIT
+    return np.where(values > 0, np.maximum(rounded, _UNIT), 0.0).astype(np.float32)
 
 
 class Shares(NamedTuple):
@@ -163,7 +162,7 @@ def shares_of(responses: dict[int, Response], most: int) -> Shares:
 
 
 class BlockLaws(NamedTuple):
-    """Of all kinds of blocks, one after another."""
+    """The laws of all kinds of blocks, one after another."""
 
     sizes: Ints   # L, m, and where in `laws` each has its own: (kinds, 3)
     laws: Floats  # the chance of what is drawn by what was counted, and Σ_z P log P
@@ -248,10 +247,10 @@ class AdaptiveTables:
         raw = np.frombuffer(random.getrandbits(8 * size).to_bytes(size, 'little'), dtype)
         return (raw >> shift).astype(np.int64)
 
-    def choose(self, f: Floats, inside: Booleans | None, previous: Ints,
-               at_once: bool) -> tuple[Ints, Ints, Numbers] | None:
+    def fast_cells(self, f: Floats, inside: Booleans | None, previous: Ints,
+                   at_once: bool) -> tuple[Ints, Ints, Numbers] | None:
         """
-        Return what `cells.choose` does, compiled; None: NumPy must do it.
+        Return the cells of `best_cells`, by the loops in C; None: NumPy must find them.
 
         :param f, inside: shape (words, states).
         """
@@ -290,11 +289,11 @@ class AdaptiveTables:
         :param within: booleans, shape (states, words).
         :return: the same shape.
         """
-        found = np.zeros_like(within)
+        following = np.zeros_like(within)
         for word in range(within.shape[1]):
             moves = np.repeat(within[:, word], np.diff(self.hops))
-            found[self.heads[moves], word] = True
-        return found
+            following[self.heads[moves], word] = True
+        return following
 
 
 def _aims(chain: Chain, privacy: Privacy, moves: Floats) -> tuple[Floats, Floats]:

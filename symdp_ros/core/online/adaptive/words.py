@@ -17,7 +17,7 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers
 from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.blocks import Block, choose_blocks, Turn, Turns
-from symdp_ros.core.online.adaptive.cells import Cells, choose
+from symdp_ros.core.online.adaptive.cells import best_cells, Cells
 from symdp_ros.core.online.adaptive.moves import Moves, total
 from symdp_ros.core.online.adaptive.own_moves import EVERY, extended, OwnMoves
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
@@ -32,7 +32,7 @@ _TIE = 1e-12
 _FEW = 16          # successors, up to which X is looked up for each of them
 
 
-class Told(NamedTuple):
+class Evidence(NamedTuple):
     """What a signal tells, and the zone."""
 
     codes: Numbers    # as of `Cells`; the largest one: outside of the zone: (states, words)
@@ -44,7 +44,7 @@ class Told(NamedTuple):
 
     @property
     def marks(self) -> tuple[Ints, Ints]:
-        """Return what stands for it in the state of a word: cells and zones."""
+        """Return how the state of a word stores it: cells and zones."""
         turn = None if self.turns is None else self.turns.turns[0]
         return self.places if turn is None else turn.marks, self.zones
 
@@ -58,23 +58,22 @@ class Told(NamedTuple):
         if after is not None and not self.places.any():
             return None
         if words == 1:
-            found: Floats = self.chances.take(self.codes)
-            return found
+            return self.chances.take(self.codes)
         index = np.multiply(self.codes, words, dtype=np.intp)
         index += np.arange(words)
-        found = self.chances.ravel().take(index)
-        return found if after is None else np.repeat(found, after, axis=1)
+        chances = self.chances.ravel().take(index)
+        return chances if after is None else np.repeat(chances, after, axis=1)
 
-    def select(self, some: slice) -> 'Told':
+    def select(self, some: slice) -> 'Evidence':
         """Return this for some of the words."""
         *arrays, turns = self
         parts: list[Any] = [np.ascontiguousarray(part[..., some]) for part in arrays]
         parts.append(None if turns is None else turns.select(some))
-        return Told(*parts)
+        return Evidence(*parts)
 
 
 #: a tick, f, what was told, and its likelihood
-_Tick: TypeAlias = tuple[int, Floats, Told | None, Floats | None]
+_Tick: TypeAlias = tuple[int, Floats, Evidence | None, Floats | None]
 
 
 class Words:
@@ -142,7 +141,7 @@ class Words:
         ticks = self.held * self.tables.report + self.before + 1
         self._ring: list[Floats | None] = [None] * ticks
         self._ring[count % ticks] = joint
-        self.told: list[Told | None] = [None] * (0 if self.delay is None else self._rows)
+        self.told: list[Evidence | None] = [None] * (0 if self.delay is None else self._rows)
         self._likely: list[Floats | None] = [None] * self._rows
         self.begins: list[Floats] = []  # f of the first tick of each segment
         self.posterior, self._columns = None, None  # of each word; None: one
@@ -156,29 +155,28 @@ class Words:
         self._due()
 
     def start_ahead(self, ahead: Booleans) -> None:
-        """Begin with what a route can be in at the tick where the words stand."""
+        """Begin with the states that a route can be in at the tick where the words stand."""
         self.start = ahead
         if self.own is not None:
             self.own.ahead = ahead
         self.ahead = [ahead] * (self.held + 1)
 
     def oldest_ahead(self) -> Booleans:
-        """Return what a route can be in at the oldest tick whose report has not left."""
+        """Return the states of a route at the oldest tick whose report has not left."""
         if self.delay is None:
             return self.start
         if self.own is not None:
-            ahead = self.own.since(self._needed_since).ahead
+            ahead: Booleans | None = self.own.since(self._needed_since).ahead
             assert ahead is not None
-            within: Booleans = ahead
-            return within
+            return ahead
         return self.ahead[self.since // self.tables.report % len(self.ahead)]
 
     @property
     def joint(self) -> Floats:
         """Return f of the next symbol."""
-        found = self._ring[self.count % len(self._ring)]
-        assert found is not None
-        return found
+        joint = self._ring[self.count % len(self._ring)]
+        assert joint is not None
+        return joint
 
     def oldest(self) -> Floats:
         """Return f of the tick from which on all is kept."""
@@ -187,9 +185,9 @@ class Words:
         if self.own is not None:
             joint: Floats = self.own.since(self._needed_since).joint
             return joint
-        found = self._ring[self.kept_since % len(self._ring)]
-        assert found is not None
-        return found
+        f = self._ring[self.kept_since % len(self._ring)]
+        assert f is not None
+        return f
 
     @property
     def belief(self) -> Floats:
@@ -232,7 +230,7 @@ class Words:
                 since = row - turn.number * self.tables.row
         return since
 
-    def kept(self) -> Iterator[Told]:
+    def evidence(self) -> Iterator[Evidence]:
         """Yield what was told since then."""
         if self.own is not None and self.delay is not None:
             self.own.since(self._needed_since)
@@ -246,10 +244,10 @@ class Words:
 
     def select(self, some: slice) -> 'Words':
         """Return some of the words alone; these are not to be used any more."""
-        found = object.__new__(Words)
-        vars(found).update(vars(self))
-        found._room = Room()
-        found.words = len(range(*some.indices(self.words)))
+        selected = object.__new__(Words)
+        vars(selected).update(vars(self))
+        selected._room = Room()
+        selected.words = len(range(*some.indices(self.words)))
 
         def part(array: Any) -> Any:
             return np.ascontiguousarray(array[..., some])
@@ -258,29 +256,29 @@ class Words:
             ends = range(self.words + 1) if each is None else _ends(each)
             return np.ascontiguousarray(array[..., ends[some.start]:ends[some.stop]])
 
-        found.previous, found.planned_at = self.previous[some], self.planned_at[some]
-        found.blocks, found.passed = self.blocks[some], self.passed[some]
-        found._columns = None if self._columns is None else self._columns[some]
-        found.begins = [columns(f, self._columns_before(i * self.length))
-                        for i, f in enumerate(self.begins)]
-        found._ring = [*self._ring]
+        selected.previous, selected.planned_at = self.previous[some], self.planned_at[some]
+        selected.blocks, selected.passed = self.blocks[some], self.passed[some]
+        selected._columns = None if self._columns is None else self._columns[some]
+        selected.begins = [columns(f, self._columns_before(i * self.length))
+                           for i, f in enumerate(self.begins)]
+        selected._ring = [*self._ring]
         for tick in range(max(0, self.count - len(self._ring) + 1), self.count + 1):
             f = self._ring[tick % len(self._ring)]
             if f is not None:
-                found._ring[tick % len(self._ring)] = columns(
+                selected._ring[tick % len(self._ring)] = columns(
                     f, self._columns if tick == self.count else self._columns_before(tick))
-        found.told = [None if told is None else told.select(some) for told in self.told]
-        found._likely = [None] * len(self._likely) if self.delay is None else [
-            None if told is None else told.likelihood() for told in found.told]
-        found._planned = [part(f) for f in self._planned]
-        found._values = [part(f) for f in self._values]
-        found._belief = columns(self._belief, self._columns)
-        found.posterior = None if self.posterior is None else part(self.posterior)
-        found.cells = None if self.cells is None else self.cells.select(some)
+        selected.told = [None if told is None else told.select(some) for told in self.told]
+        selected._likely = [None] * len(self._likely) if self.delay is None else [
+            None if told is None else told.likelihood() for told in selected.told]
+        selected._planned = [part(f) for f in self._planned]
+        selected._values = [part(f) for f in self._values]
+        selected._belief = columns(self._belief, self._columns)
+        selected.posterior = None if self.posterior is None else part(self.posterior)
+        selected.cells = None if self.cells is None else self.cells.select(some)
         if self.tables.zones is not None:
-            found.start = part(self.start)
-            found.ahead = [part(ahead) for ahead in self.ahead]
-        return found
+            selected.start = part(self.start)
+            selected.ahead = [part(ahead) for ahead in self.ahead]
+        return selected
 
     def _due(self) -> None:
         """Choose the cells where a signal is due, or a block."""
@@ -295,8 +293,8 @@ class Words:
             if self._columns is not None:
                 some = _ends(self._columns)[:-1][due]
                 joint, belief = joint[:, :, some], belief[:, some]
-        cells = choose(self.tables, np.ascontiguousarray(belief), self.previous[due],
-                       self._at_once)
+        cells = best_cells(self.tables, np.ascontiguousarray(belief), self.previous[due],
+                           self._at_once)
         if self.longest > 1:
             chosen = choose_blocks(self.tables, self.moves, joint, belief, cells, self.longest)
             alone = np.array([block is None for block in chosen])
@@ -334,10 +332,11 @@ class Words:
             return
         some = self._ready
         if some.all():
-            self.cells = choose(tables, self._belief, self.previous, self._at_once, self._inside)
+            self.cells = best_cells(tables, self._belief, self.previous, self._at_once,
+                                    self._inside)
             return
-        self._have_cells(choose(tables, self._belief[:, some], self.previous[some], self._at_once,
-                                self._inside[:, some]), some)
+        self._have_cells(best_cells(tables, self._belief[:, some], self.previous[some],
+                                    self._at_once, self._inside[:, some]), some)
 
     def take(self, places: Ints, zones: Ints | None = None, reports: bool = True) -> bool:
         """
@@ -349,7 +348,7 @@ class Words:
         :param reports: whether to make the report that is due.
         :return: whether there is a report: `previous`.
         """
-        told: Told | None = None
+        told: Evidence | None = None
         if self.count % self.tables.row == 0:
             turns = self._count(places) if self.longest > 1 else None
             told = self._tell(places, zones, turns)
@@ -416,7 +415,7 @@ class Words:
                 self.take(np.zeros(1, np.int64), reports=False)
             self.blocks = [None]
 
-    def _go_on(self, told: Told | None, reports: bool) -> bool:
+    def _go_on(self, told: Evidence | None, reports: bool) -> bool:
         tables = self.tables
         reported = reports and self.delay is not None and self.held * tables.report <= self.count
         if reported:
@@ -441,7 +440,7 @@ class Words:
         self._due()
         return reported
 
-    def _learn(self, told: Told | None) -> None:
+    def _learn(self, told: Evidence | None) -> None:
         """Take note of what was told for the own model, and at public times make it anew."""
         own, tables = self.own, self.tables
         assert own is not None
@@ -464,7 +463,7 @@ class Words:
         self.planned_at[:] = -1
         self._belief = self.joint.sum(axis=0)  # as where a word stands after a restart
 
-    def _made(self, joint: Floats, told: Told | None) -> tuple[Floats, Floats | None, Floats]:
+    def _made(self, joint: Floats, told: Evidence | None) -> tuple[Floats, Floats | None, Floats]:
         """Return f as it was when this was told, the likelihood of that, and f one tick later."""
         likelihood = None if told is None else told.likelihood()
         if told is not None and told.again.any():
@@ -473,8 +472,9 @@ class Words:
                            self.moves.prior)
         return joint, likelihood, self._moved(joint, joint.sum(axis=0), told, likelihood, None)[0]
 
-    def _moved(self, joint: Floats, belief: Floats, told: Told | None, likelihood: Floats | None,
-               after: Floats | None, columns: Ints | None = None) -> tuple[Floats, Floats]:
+    def _moved(self, joint: Floats, belief: Floats, told: Evidence | None,
+               likelihood: Floats | None, after: Floats | None,
+               columns: Ints | None = None) -> tuple[Floats, Floats]:
         """
         Return f one tick later, and its Σ_m, where possible in the arrays given.
 
@@ -506,7 +506,7 @@ class Words:
     def _row_of(self, tick: int) -> int:
         return tick // self.tables.row % self._rows
 
-    def _tell(self, places: Ints, zones: Ints | None, turns: Turns | None) -> Told:
+    def _tell(self, places: Ints, zones: Ints | None, turns: Turns | None) -> Evidence:
         """Take note of what a signal tells, and the zone."""
         tables, words = self.tables, self.words
         if self.delay is None and self.count % self.length == 0:
@@ -536,7 +536,7 @@ class Words:
                 codes = np.where(~within & true, codes.dtype.type(len(chances) - 1), codes)
                 again = self._begin_again(within, true)
             self.ahead[(at + 1) % len(self.ahead)] = tables.can_follow(within)
-        told = Told(codes, chances, places, tell, again, turns)
+        told = Evidence(codes, chances, places, tell, again, turns)
         row = self._row_of(self.count)
         if self.delay is None:
             self.told.append(told)
@@ -613,8 +613,8 @@ class Words:
             self._count_zones(tick, later, False)
             if ahead < self._leaving:
                 number = (count // tables.report + ahead) % self._leaving
-                for kept, new in (self._planned, likely), (self._values, later):
-                    kept[number] = new if due.all() else np.where(due, new, kept[number])
+                for plan, new in (self._planned, likely), (self._values, later):
+                    plan[number] = new if due.all() else np.where(due, new, plan[number])
 
     def _kept(self, ticks: range) -> Iterator[_Tick]:
         """Yield (tick, f, what was told, its likelihood) of ticks in the window of the delay."""
@@ -647,16 +647,16 @@ class Words:
             if tick % self.tables.report == 0:
                 joined = room('models', joint.shape)
                 np.multiply(joint, after[:, :-1], out=joined)
-                found = np.add.reduce(joined, axis=0)
+                summed = np.add.reduce(joined, axis=0)
                 if columns is not None:
-                    found = np.add.reduceat(found, _ends(columns)[:-1], axis=1)
-                factor = 1.0 / total(found)
-                yield tick, found * factor
+                    summed = np.add.reduceat(summed, _ends(columns)[:-1], axis=1)
+                factor = 1.0 / total(summed)
+                yield tick, summed * factor
             if told is not None and told.again.any():
                 after[:, :-1, told.again] = 1.0  # s does not depend on what was before
 
     def _count_zones(self, tick: int, later: Floats, all_zones: bool) -> None:
-        """Let who reports the zone that was told have a match more; or no others have any."""
+        """Give reports in the zone that was told one match more; or take all from others."""
         told = self._told_at(tick)
         if self.tables.zone_of is None or told is None or not told.zones.any():
             return
@@ -665,7 +665,7 @@ class Words:
         if all_zones:
             later[~there & (told.zones > 0)] = -np.inf
 
-    def _told_at(self, tick: int) -> Told | None:
+    def _told_at(self, tick: int) -> Evidence | None:
         if tick % self.tables.row:
             return None
         return self.told[tick // self.tables.row if self.delay is None else self._row_of(tick)]

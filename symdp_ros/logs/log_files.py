@@ -18,7 +18,7 @@ from symdp_ros.files.durable import flush, make_durable
 from symdp_ros.files.regular_file import (is_other_file, kind_of, MOST_OF_KIND, NO_REGULAR_FILE,
                                           RegularFile)
 from symdp_ros.logs import csv_log, jsonl
-from symdp_ros.logs.kept import KeptTopics, TopicOutcome
+from symdp_ros.logs.kept_topics import KeptTopics, TopicOutcome
 from symdp_ros.logs.recordings import mcap_file, rosbag, sqlite3_file
 from symdp_ros.logs.recordings.recorded import METADATA
 from symdp_ros.logs.recordings.storage import STORAGES
@@ -243,7 +243,7 @@ def write_log(path: str | Path, word: Sequence[str], *,
     _write(Path(path), word, ticks, write, durable)
 
 
-def write_with_topics(path: str | Path, word: Sequence[str], kept: KeptTopics, *,
+def write_with_topics(path: str | Path, word: Sequence[str], recording: KeptTopics, *,
                       format: str, period: float,  # noqa: A002 (a public name)
                       field: str, values: Mapping[str, str], record: str = '',
                       durable: bool = True) -> tuple[TopicOutcome, ...]:
@@ -262,7 +262,7 @@ def write_with_topics(path: str | Path, word: Sequence[str], kept: KeptTopics, *
     def write(path: Path) -> None:
         nonlocal outcomes
         os.mkdir(path)
-        outcomes = kept.write(path, word, ticks, format, field, values, record)
+        outcomes = recording.write(path, word, ticks, format, field, values, record)
 
     _write(Path(path), word, ticks, write, durable)
     return outcomes

@@ -17,7 +17,7 @@ from symdp_ros.ledger.ledger import Ledger
 
 pq = pytest.importorskip('pyarrow.parquet', reason='archives need pyarrow')
 
-from symdp_ros.release.archives import table as tables  # noqa: E402, I100
+from symdp_ros.release.archives import from_logs  # noqa: E402, I100
 
 MAP = 'initial_state: a\ntransitions: {a: [a, b], b: [a, b, c], c: [b, c]}\n'
 REGIONS = ('initial_state: a\nregions:\n  a: [[0, 0], [4, 0], [4, 4], [0, 4]]\n'
@@ -103,9 +103,9 @@ def test_stamps_and_values_of_random_logs(fleet, tmp_path):
         write_text(fleet / 'r1' / f'{number:02d}.csv', word, 10 * number)
         words[f'{number:02d}.csv'] = (word, seconds(10 * number * SECOND, len(word)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, '_GROUP_ROWS', 10)
-        robots, _ = tables.robots_in(fleet)
-        tables.write_table(robots, tables.TableSettings(), tmp_path / 'walks')
+        patch.setattr(from_logs, '_GROUP_ROWS', 10)
+        robots, _ = from_logs.robots_in(fleet)
+        from_logs.write_table(robots, from_logs.TableSettings(), tmp_path / 'walks')
     assert routes(tmp_path / 'walks', 'r1') == words
     assert pq.ParquetFile(tmp_path / 'walks/subject=r1/routes.parquet').num_row_groups > 3
 
@@ -173,8 +173,8 @@ def test_what_is_still_recorded_is_skipped_and_loose_files_are_not(fleet):
     (lambda logs: [shutil.rmtree(logs / name) for name in ('r1', 'robot=r2')], None)])
 def test_directories_that_do_not_say_whose_logs_they_hold(fleet, change, setting):
     change(fleet)
-    with pytest.raises(tables.ConfigurationError) as caught:
-        tables.robots_in(fleet)
+    with pytest.raises(from_logs.ConfigurationError) as caught:
+        from_logs.robots_in(fleet)
     assert caught.value.setting == setting
     assert run_symdp('table', 'logs', '-o', 'walks', cwd=fleet.parent).returncode == 1
     assert not (fleet.parent / 'walks').exists()
@@ -182,15 +182,15 @@ def test_directories_that_do_not_say_whose_logs_they_hold(fleet, change, setting
 
 def test_a_link_to_a_directory_is_refused(fleet):
     os.symlink(fleet / 'r1', fleet / 'r3')
-    with pytest.raises(tables.LogError) as caught:
-        tables.robots_in(fleet)
+    with pytest.raises(from_logs.LogError) as caught:
+        from_logs.robots_in(fleet)
     assert caught.value.path == fleet
 
 
 @pytest.mark.parametrize('subject', ['r\udcff', 'r\x07', ' '])
 def test_a_subject_that_no_ledger_takes_is_refused(fleet, subject):
     with pytest.raises(LedgerError):
-        tables.robots_in(fleet / 'r1', subject)
+        from_logs.robots_in(fleet / 'r1', subject)
 
 
 def test_directories_whose_names_are_no_text_are_skipped(fleet):
@@ -206,14 +206,15 @@ def _end(settings, log):
 
 
 def test_a_process_that_is_ended_leaves_nothing(fleet, tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, '_read', _end)
-    robots, _ = tables.robots_in(fleet)
-    with pytest.raises(tables.LogError):
-        tables.write_table(robots, tables.TableSettings(), tmp_path / 'walks')
+    monkeypatch.setattr(from_logs, '_read', _end)
+    robots, _ = from_logs.robots_in(fleet)
+    with pytest.raises(from_logs.LogError):
+        from_logs.write_table(robots, from_logs.TableSettings(), tmp_path / 'walks')
     assert sorted(os.listdir(tmp_path)) == ['logs', 'map.chain.yaml']
 
 
 def test_settings_that_are_not_valid():
-    with pytest.raises(tables.ConfigurationError) as caught:
-        tables.TableSettings.of({'sampling': 'message', 'input_timeout': 5.0, 'chain_file': None})
+    with pytest.raises(from_logs.ConfigurationError) as caught:
+        from_logs.TableSettings.of(
+            {'sampling': 'message', 'input_timeout': 5.0, 'chain_file': None})
     assert caught.value.setting == 'input_timeout'

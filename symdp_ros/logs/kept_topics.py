@@ -184,10 +184,10 @@ class KeptTopics:
         :param record: what the recording says of itself.
         """
         region, encoded, reason = self._private(field, values)
-        kept = [self._found[name] for name in self._kept()]
+        topics = [self._found[name] for name in self._kept()]
         symbols = (RecordedMessage(region.name, i * period, encoded[symbol])
                    for i, symbol in enumerate(word))
-        with_rosbags.write_topics(directory, storage, [region, *map(_written, kept)],
+        with_rosbags.write_topics(directory, storage, [region, *map(_written, topics)],
                                   merge(symbols, self._messages(), key=attrgetter('stamp')),
                                   record)
         return self._outcomes(region, reason)
@@ -206,11 +206,11 @@ class KeptTopics:
             raise LogError('this log is no recording, and holds no topics to keep: release it '
                            'without keep (--keep)')
         self._db.execute('BEGIN')
-        for found in rosbag.scan(path, self._keep.topics):
-            if isinstance(found, Topic):
-                self._add_topic(found)
-            elif found.topic not in self._left_out:
-                self._add_message(found)
+        for item in rosbag.scan(path, self._keep.topics):
+            if isinstance(item, Topic):
+                self._add_topic(item)
+            elif item.topic not in self._left_out:
+                self._add_message(item)
         for name in self._keep.topics:
             if name not in self._found:
                 self._leave_out(name, f'is not in it{rosbag.other_topics(name, self._found)}')
@@ -260,7 +260,7 @@ class KeptTopics:
 
     def _check_fields(self, topic: Topic) -> None:
         """Find out how the messages of a topic are made, and what they show."""
-        from symdp_ros.logs.recordings.messages import RECORD_DEFINITION
+        from symdp_ros.logs.recordings.serialized import RECORD_DEFINITION
 
         fields: cdr.Layout = {}
         problem = f'the recording does not hold its definition: {RECORD_DEFINITION}'
@@ -296,14 +296,14 @@ class KeptTopics:
 
     def _extent(self) -> tuple[int, int]:
         """Return the first and the last stamp of what is kept."""
-        kept = self._kept()
-        self._db.execute(f'DELETE FROM kept WHERE topic NOT IN ({", ".join("?" * len(kept))})',
-                         kept)
+        names = self._kept()
+        self._db.execute(f'DELETE FROM kept WHERE topic NOT IN ({", ".join("?" * len(names))})',
+                         names)
         first, last = self._db.execute('SELECT min(stamp), max(stamp) FROM kept').fetchone()
         if first is None:
             return 0, 0
         if last - first > stamps.LARGEST:
-            for name in kept:
+            for name in names:
                 self._leave_out(name, 'holds stamps that are too far apart: it is damaged')
             self._db.execute('DELETE FROM kept')
             return 0, 0
@@ -391,7 +391,7 @@ def _written(topic: Topic) -> Topic:
     form, definition = topic.form, topic.definition
     type_hash = topic.type_hash if _HASH.fullmatch(topic.type_hash) else ''
     if not form:
-        from symdp_ros.logs.recordings.messages import definition_of
+        from symdp_ros.logs.recordings.serialized import definition_of
 
         form, (definition, standard_hash) = 'ros2msg', definition_of(topic.type)
         type_hash = type_hash or standard_hash
@@ -426,8 +426,8 @@ def _short(name: str) -> str:
 
 def _layout(topic: Topic) -> cdr.Layout:
     """Return the fields of a topic's type; raise any error where they are not known."""
-    from symdp_ros.logs.recordings.messages import layout
+    from symdp_ros.logs.recordings.serialized import layout
 
-    found = layout(topic.type, topic.form, topic.definition)
-    cdr.check(topic.type, found)
-    return found
+    fields = layout(topic.type, topic.form, topic.definition)
+    cdr.check(topic.type, fields)
+    return fields

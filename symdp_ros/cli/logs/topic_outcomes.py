@@ -4,7 +4,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
-from symdp_ros.cli.tables import plain_table
+from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.errors import printable
 from symdp_ros.logs import TopicOutcome
 
@@ -18,11 +18,11 @@ OfTopics: TypeAlias = tuple[str, tuple[TopicOutcome, ...]]
 def print_topics(console: 'Console', topics: Iterable[OfTopics], coarse_stamps: float) -> None:
     """Print what becomes of the topics of each log: one table for the logs that are alike."""
     logs: dict[tuple[TopicOutcome, ...], list[str]] = {}
-    for log_id, found in topics:
-        logs.setdefault(found, []).append(log_id)
-    for found, names in logs.items():
+    for log_id, outcomes in topics:
+        logs.setdefault(outcomes, []).append(log_id)
+    for outcomes, names in logs.items():
         table = plain_table('topic', 'type', 'result', 'why, and what it shows')
-        for topic in found:
+        for topic in outcomes:
             short = topic._replace(type=topic.type.replace('/msg/', '/'))
             table.add_row(*(printable(text, 200) for text in short))
         console.print()

@@ -82,17 +82,17 @@ class ReleaseSession:
         :raises SymdpError, OSError: it is not released.
         """
         with ExitStack() as stack:
-            prepared = self.prepare(draft, stack)
-            if isinstance(prepared, Outcome):
-                return prepared
-            [charge] = self._charge([draft.made_durable()])
-            outcome = self._publish(draft, charge)
-            self.outbox.settle()
+            outcome = self.prepare(draft, stack)
+            if outcome is None:
+                draft.make_durable()
+                [charge] = self._charge([draft])
+                outcome = self._publish(draft, charge)
+                self.outbox.sync_moved()
             return outcome
 
-    def prepare(self, draft: Draft, stack: ExitStack) -> Outcome | Draft:
+    def prepare(self, draft: Draft, stack: ExitStack) -> Outcome | None:
         """
-        Plan and stage a release, if it was not made before.
+        Plan and stage a release; return its outcome if it is not to be made. None: it is staged.
 
         :param stack: with it, what is staged and not charged is deleted.
         :raises SymdpError, OSError: it cannot be released.
@@ -105,7 +105,7 @@ class ReleaseSession:
             self._destination.check_free()
         elif earlier is not None and not self._compare:
             return Outcome(log_id, 'already released', earlier.length,
-                           self._destination.hand_out(draft, earlier))
+                           self._destination.reuse(draft, earlier))
         problem = draft.plan(earlier, ledger, stack)
         if problem is not None:
             return draft.outcome('refused', reason=problem, code=NOISE) if earlier is None \
@@ -120,10 +120,10 @@ class ReleaseSession:
             ledger.check(self._subject, draft.loss, log_id, description=self._description,
                          budget=self._budget)
         if earlier is not None:
-            return draft.outcome('already released', self._destination.hand_out(draft, earlier))
+            return draft.outcome('already released', self._destination.reuse(draft, earlier))
         draft.stage(self.outbox, stack)
         self.outbox.check(self._destination.names(log_id, len(draft.files)))
-        return draft
+        return None
 
     def _leave_out(self, ledger: Ledger, draft: Draft, losses: dict[str, Loss]) -> Entry | None:
         """
@@ -132,22 +132,22 @@ class ReleaseSession:
         :raises LogError: the content changed since.
         :raises BudgetError: none can be charged; or some cannot, unless the rest is wanted.
         """
-        found = ledger.find_all(losses, draft.log_id, self._digest)
-        if any(entry.content != draft.content for entry in found.values()):
+        earlier = ledger.find_all(losses, draft.log_id, self._digest)
+        if any(entry.content != draft.content for entry in earlier.values()):
             raise LogError(draft.changed)
-        if len(found) == len(losses):
-            first, *others = (entry for entry in found.values() if entry.files)
+        if len(earlier) == len(losses):
+            first, *others = (entry for entry in earlier.values() if entry.files)
             if not others:
                 return first
             paths = [file.path.name for entry in (first, *others)
                      for file in ledger.files.of(entry.number)]
             raise ConfigurationError('it was released before, in parts: '
                                      f'{", ".join(map(printable, paths))}')
-        ledger.keep_budgets(set(losses) - set(found), self._subject_budget)
-        problems = dict.fromkeys(found, 'was charged for it before') | {
+        ledger.keep_budgets(set(losses) - set(earlier), self._subject_budget)
+        problems = dict.fromkeys(earlier, 'was charged for it before') | {
             subject: str(error) for subject, error in ledger.check_all(
                 losses, draft.log_id, description=self._description,
-                budget=self._budget).items() if subject not in found}
+                budget=self._budget).items() if subject not in earlier}
         if not problems:
             return None
         named = _named(problems)
@@ -160,18 +160,19 @@ class ReleaseSession:
             del losses[subject]
         return None
 
-    def publish(self, found: Sequence[Outcome | Draft]) -> list[Outcome]:
+    def publish(self, releases: Sequence[Outcome | Draft]) -> list[Outcome]:
         """
-        Charge what is staged, in one transaction, and move it to its paths; return all outcomes.
+        Charge the drafts, in one transaction, and move them to their paths; return all outcomes.
 
-        `Outbox.settle` is to be called later, after all of several calls.
+        `Outbox.sync_moved` is to be called later, after all of several calls.
         """
-        found = [each if isinstance(each, Outcome) else outcome_of(
-            each.log_id, each.made_durable) for each in found]
-        charges = iter(self._charge([each for each in found if isinstance(each, Draft)]))
+        outcomes = [each if isinstance(each, Outcome) else outcome_of(
+            each.log_id, each.make_durable) for each in releases]
+        releases = [outcome or each for outcome, each in zip(outcomes, releases, strict=True)]
+        charges = iter(self._charge([each for each in releases if isinstance(each, Draft)]))
         return [each if isinstance(each, Outcome) else outcome_of(
             each.log_id, partial(self._publish, each, next(charges)))
-            for each in found]
+            for each in releases]
 
     def _charge(self, drafts: Sequence[Draft]) -> Sequence[_Charge]:
         """Charge what is staged, or nothing of it where one cannot be written."""
@@ -210,7 +211,7 @@ class ReleaseSession:
             if not is_new:  # another process was faster
                 if self._compare and entry.content != draft.content:
                     return draft.outcome('failed', reason=draft.changed, code='log')
-                return draft.outcome('already released', self._destination.hand_out(draft, entry))
+                return draft.outcome('already released', self._destination.reuse(draft, entry))
             number = entry.number
         return draft.outcome('released', [self.outbox.publish(replace(file, number=number))
                                           for file in draft.files])

@@ -33,7 +33,7 @@ from symdp_ros.errors import ConfigurationError, LogError, printable, raising
 from symdp_ros.files.durable import check_new, flush
 from symdp_ros.ledger.subjects import check_subject
 from symdp_ros.logs import list_logs, LogFile, LogListing, LogState, sampled, SkippedLog
-from symdp_ros.logs.files import UNPRINTABLE
+from symdp_ros.logs.log_files import UNPRINTABLE
 from symdp_ros.logs.recordings.recorded import METADATA
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.map_settings import MapSettings
@@ -41,7 +41,7 @@ from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.release.archives.dataset import SUFFIX
 from symdp_ros.release.archives.engines import in_order
-from symdp_ros.release.archives.file import Columns, parquet
+from symdp_ros.release.archives.parquet_file import Columns, parquet
 from symdp_ros.release.settings import entries_of
 from symdp_ros.words.sampling_settings import SamplingSettings
 
@@ -147,11 +147,11 @@ def robots_in(directory: Path, subject: str = '') -> tuple[dict[str, list[LogFil
             if name in robots:
                 raise ConfigurationError(f'two directories are of the robot {name!r}: rename one')
             robots[name] = _logs_below(directory / folder, f'{folder}/', skipped)
-    found = {name: logs for name, logs in sorted(robots.items()) if logs}
-    if not found:
+    with_logs = {name: logs for name, logs in sorted(robots.items()) if logs}
+    if not with_logs:
         raise ConfigurationError(f'there is no log in {printable(directory)}, or in a directory '
                                  'for each robot: logs are recordings, .csv and .jsonl')
-    return found, skipped
+    return with_logs, skipped
 
 
 def write_table(robots: Mapping[str, Sequence[LogFile]], settings: TableSettings, output: Path, *,
@@ -172,10 +172,10 @@ def write_table(robots: Mapping[str, Sequence[LogFile]], settings: TableSettings
     try:
         problems: list[str] = []
         routes = rows = written = 0
-        with closing(_all_read(settings, chain.from_iterable(robots.values()))) as found:
+        with closing(_all_read(settings, chain.from_iterable(robots.values()))) as read_logs:
             for robot, logs in robots.items():
                 with _RobotFile(draft, robot) as file:
-                    for log, result in zip(logs, found, strict=False):
+                    for log, result in zip(logs, read_logs, strict=False):
                         on_log(log.id)
                         if isinstance(result, str):
                             problems.append(f'{robot}: {log.id}: {result}')
@@ -272,11 +272,11 @@ def _read(settings: TableSettings, log: LogFile) -> tuple[Any, Any, list[str]] |
 
 def _logs_below(directory: Path, prefix: str, skipped: list[SkippedLog]) -> list[LogFile]:
     """Return the logs of a directory and those in it; `prefix`: of the names of skipped ones."""
-    found, waiting = [], deque([''])
+    logs, waiting = [], deque([''])
     while waiting:
         below = waiting.popleft()
         listing, folders = _listed(directory / below)
-        found += [LogFile(below + log.id, log.path) for log in listing.logs]
+        logs += [LogFile(below + log.id, log.path) for log in listing.logs]
         skipped += [replace(log, name=printable(prefix + below) + log.name)
                     for log in listing.skipped]
         for name in folders:
@@ -285,7 +285,7 @@ def _logs_below(directory: Path, prefix: str, skipped: list[SkippedLog]) -> list
             else:
                 skipped.append(SkippedLog(printable(f'{prefix}{below}{name}/'), LogState.UNUSABLE,
                                           UNPRINTABLE))
-    return sorted(found, key=lambda log: log.id)
+    return sorted(logs, key=lambda log: log.id)
 
 
 def _listed(directory: Path) -> tuple[LogListing, list[str]]:

@@ -77,8 +77,8 @@ def decoder(message_type: str, definitions: Mapping[str, tuple[str, str]],
     store = _store(message_type, definitions)
     read = wanted.reader(lambda name: {field: _field_type(*kind) for field, kind
                                        in store.fielddefs[name][1]}, message_type)
-    fields = {name: {field: FieldType(*kind) for field, kind in found.items()}
-              for name, found in _reached(message_type, store.fielddefs).items()}
+    fields = {name: {field: FieldType(*kind) for field, kind in of_type.items()}
+              for name, of_type in _reached(message_type, store.fielddefs).items()}
     if cdr.may_be_longer(fields):
         cdr.check(message_type, fields)
         return lambda data: read(store.deserialize_cdr(
@@ -104,10 +104,10 @@ def layout(message_type: str, form: str = '',
     :raises LogError: the definition cannot be read.
     """
     # A few bytes of a definition can cause endless work: it is read in a child process.
-    found = (child.call(_plain_layout, message_type, form, text) if form
-             else _plain_layout(message_type, '', ''))
+    fields_of = (child.call(_plain_layout, message_type, form, text) if form
+                 else _plain_layout(message_type, '', ''))
     return {name: {field: FieldType(*kind) for field, kind in fields.items()}
-            for name, fields in found.items()}
+            for name, fields in fields_of.items()}
 
 
 def _plain_layout(message_type: str, form: str,
@@ -124,15 +124,15 @@ def _plain_layout(message_type: str, form: str,
 
 def _reached(message_type: str, known: 'Typesdict') -> dict[str, dict[str, tuple[Any, ...]]]:
     """Return the fields of a type and of all types in it that are known."""
-    found: dict[str, dict[str, tuple[Any, ...]]] = {}
+    fields_of: dict[str, dict[str, tuple[Any, ...]]] = {}
     wanted = [message_type]
     while wanted:
         name = wanted.pop()
-        if name in known and name not in found:
-            found[name] = {field: tuple(_field_type(*kind))
-                           for field, kind in known[name][1]} or dict(_NO_FIELDS)
-            wanted += [kind[0] for kind in found[name].values()]
-    return found
+        if name in known and name not in fields_of:
+            fields_of[name] = {field: tuple(_field_type(*kind))
+                               for field, kind in known[name][1]} or dict(_NO_FIELDS)
+            wanted += [kind[0] for kind in fields_of[name].values()]
+    return fields_of
 
 
 def _parsed(message_type: str, form: str, text: str) -> 'Typesdict':
@@ -145,13 +145,13 @@ def _parsed(message_type: str, form: str, text: str) -> 'Typesdict':
     if form not in ('ros2msg', 'ros2idl'):
         raise LogError(f'the recording holds its definition in the form {printable(form)}, which '
                        'cannot be read here')
-    found: Typesdict = {}
+    types: Typesdict = {}
     try:
         for kind, name, part in _parts('IDL' if form == 'ros2idl' else 'MSG', message_type, text):
-            found |= (get_types_from_idl(_INCLUDE.sub('', part)) if kind == 'IDL'
+            types |= (get_types_from_idl(_INCLUDE.sub('', part)) if kind == 'IDL'
                       else get_types_from_msg(part, name))
-        if message_type in found:
-            return found
+        if message_type in types:
+            return types
     except Exception:  # damaged text: the parser may raise anything
         pass
     raise LogError('the recording holds its definition, which cannot be read: it is damaged, or '

@@ -33,7 +33,7 @@ from symdp_ros.errors import LogError
 from symdp_ros.files import child
 from symdp_ros.files.regular_file import RegularFile
 from symdp_ros.release.archives import reading
-from symdp_ros.release.archives.places import is_directory, Place, Remote, Stamp, stamp_of
+from symdp_ros.release.archives.places import ArchivePlace, is_directory, Remote, Stamp, stamp_of
 from symdp_ros.release.archives.reading import Columns, parquet, Sizes, Survey
 from symdp_ros.release.inspection import Moves
 
@@ -75,12 +75,12 @@ class Chunk:
 
     def without(self, column: str, values: frozenset[str]) -> 'Chunk':
         """Return the routes of which a key has none of these values."""
-        kept = np.array([str(key) not in values for key in self.keys.column(column).to_pylist()])
+        wanted = np.array([str(key) not in values for key in self.keys.column(column).to_pylist()])
         lengths, mask = np.diff(self.offsets), parquet()[0].array
-        rows = np.repeat(kept, lengths)
-        return replace(self, keys=self.keys.filter(mask(kept)),
-                       offsets=np.append(0, np.cumsum(lengths[kept])), begins=self.begins[kept],
-                       states=self.states[rows],
+        rows = np.repeat(wanted, lengths)
+        return replace(self, keys=self.keys.filter(mask(wanted)),
+                       offsets=np.append(0, np.cumsum(lengths[wanted])),
+                       begins=self.begins[wanted], states=self.states[rows],
                        kept=None if self.kept is None else self.kept.filter(mask(rows)))
 
     def with_symbols(self, schema: Any, names: Any, symbols: ShortInts) -> Any:
@@ -128,7 +128,7 @@ class Archive:
         was changed; it has no such columns, others of their type, or no rows.
     """
 
-    def __init__(self, path: Place, columns: Columns, sizes: Sizes = Sizes(),
+    def __init__(self, path: ArchivePlace, columns: Columns, sizes: Sizes = Sizes(),
                  unchanged: Stamp | None = None):
         self.path, self.columns = path, columns
         parquet()
@@ -181,11 +181,11 @@ class Archive:
         def opened(stream: bytes) -> Any:
             return parquet()[0].ipc.open_stream(stream).read_next_batch()
 
-        for keys, offsets_, start_, kind, states, kept in self._answers(
+        for keys, offsets_, start_, kind, states, copied in self._answers(
                 'chunks', dict(position_of), first, self.rows if end is None else end, start):
             offsets = np.frombuffer(offsets_, np.int64).copy()  # loops take no read-only array
             yield Chunk(opened(keys), offsets, offsets[:-1] + first, start_,
-                        np.frombuffer(states, kind), None if kept is None else opened(kept))
+                        np.frombuffer(states, kind), None if copied is None else opened(copied))
             first += int(offsets[-1])
 
     def survey(self, wanted: Iterable[int] = (), timed: bool = False) -> Survey:
@@ -196,8 +196,8 @@ class Archive:
         :param timed: read the stamps, too, for `Survey.spans`.
         :raises LogError: as `chunks`.
         """
-        [(*found, spans)] = self._answers('survey', list(wanted), timed)
-        return replace(Survey(*found), spans=np.frombuffer(spans, np.int64).reshape(-1, 3)
+        [(*fields, spans)] = self._answers('survey', list(wanted), timed)
+        return replace(Survey(*fields), spans=np.frombuffer(spans, np.int64).reshape(-1, 3)
                        if timed else None)
 
     def inspect(self, position_of: Mapping[str, int], no_region: Iterable[str],
@@ -214,9 +214,9 @@ class Archive:
             often each state is repeated though it cannot follow itself.
         :raises LogError: a damaged file.
         """
-        found: tuple[int, int, dict[str, int], int, list[int]]
-        [found] = self._answers('inspect', dict(position_of), list(no_region), moves)
-        return found
+        counts: tuple[int, int, dict[str, int], int, list[int]]
+        [counts] = self._answers('inspect', dict(position_of), list(no_region), moves)
+        return counts
 
     def _answers(self, kind: str, *arguments: object) -> Iterator[tuple[Any, ...]]:
         """Yield the answers to a request."""
@@ -236,7 +236,7 @@ class Archive:
         raise LogError(problem, path=str(self.path))
 
 
-def check_unchanged(path: Place, stamp: Stamp) -> None:
+def check_unchanged(path: ArchivePlace, stamp: Stamp) -> None:
     """
     Check that a file has the stamp that it had before.
 
