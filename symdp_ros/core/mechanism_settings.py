@@ -64,8 +64,7 @@ class MechanismSettings:
         check_delay(self.policy, self.delay)
         has_policy = self.selection in (AUTO, 'causal', LIVE)
         check_reports(self.policy if has_policy else self.selection, self.reports)
-        if has_policy:
-            check_learn(self.policy, self.learn)
+        check_learn(self.policy if has_policy else self.selection, self.learn)
 
     def available(self, zones: object = None) -> dict[str, 'MechanismSettings']:
         """
@@ -88,6 +87,8 @@ class MechanismSettings:
             names = [name for name in values if name in _uses(selection)]
             for taken in product(*(values[name] for name in names)):
                 given = dict[str, Any](zip(names, taken, strict=True))
+                if 'learn' not in _uses(selection):
+                    given['learn'] = 'none'
                 settings = replace(self, selection=selection, **given)
                 by_name[settings.name] = settings
         return by_name

@@ -191,6 +191,11 @@ def test_settings():
             MechanismSettings(LIVE, **wrong).check()
         with refused(ConfigurationError, setting='learn'):
             OnlineMechanism(FOUR, Privacy(1.0), **{'policy': 'adaptive', **wrong})
+    with refused(ConfigurationError, setting='learn'):
+        MechanismSettings('exponential', learn='own').check()
+    offered = MechanismSettings(learn='own').available()
+    assert {name: each.learn for name, each in offered.items()} == {
+        'exponential': 'none', 'exponential, counting': 'none', 'causal, adaptive': 'own'}
     made_of = given.available()['live, adaptive'].online(FOUR, Privacy(1.0))
     assert made_of.learn == 'own'
     # Symbols that can all follow one another learn nothing.
