@@ -204,10 +204,10 @@ class VisitCalibration:
         :param work: from what parts of it cost to the seconds for all of it.
         :param delay: seconds that live readers can wait at most.
         """
-        tables, one = self._cost(delay)
+        one = self._cost(delay)
         walks, few = self._walks, _FEWEST_WALKS
-        while (takes := work(Cost(tables, *(walks * each for each in one)))) > seconds and (
-                walks > few):
+        while (takes := work(Cost(one.tables, walks * one.errors, walks * one.guess))
+               ) > seconds and walks > few:
             walks = max(few, walks // 2)
         return (self if walks == self._walks else self._with(walks)), takes
 
@@ -217,27 +217,27 @@ class VisitCalibration:
         vars(other).update(_way_lengths=self._way_lengths, _metres=self._metres)  # the same map
         return other
 
-    def _cost(self, delay: float) -> tuple[float, tuple[float, float]]:
-        """Return seconds: for tables; for one walk of each robot, its errors and its guess."""
-        privacy, tables, drawn, guessed = Privacy(2.0, 1, self._zones), 0.0, 0.0, 0.0
+    def _cost(self, delay: float) -> 'Cost':
+        """Return what one walk of each robot takes, at the shortest and the longest period."""
+        privacy, periods = Privacy(2.0, 1, self._zones), (self.periods[0], self.periods[-1])
+        tables = 0.0
         for walks in (2, self._walks):  # twice: the first time, modules are loaded
-            few, drawn, each = self._with(walks, _SHORTER), 0.0, _SHORTER / walks
-            for period in (self.periods[0], self.periods[-1]):
+            few, drawn = self._with(walks, _SHORTER), 0.0
+            for period in periods:
                 way = Way('adaptive',
                           (1, 1) if self.chain.stores_edges else (self._ticks(period), 1),
-                          int(as_fraction(delay) // as_fraction(period)))
+                          _symbols_late(delay, period))
                 for some in (replace(way, name='causal, adaptive', late=None), way):
                     begin = perf_counter()
                     mechanism = few.mechanism(some, period, privacy)
                     made = perf_counter()
                     few.errors(some, mechanism, period)
-                    tables = max(tables, made - begin)
-                    drawn += (perf_counter() - made) * each / 4
+                    tables, drawn = max(tables, made - begin), drawn + perf_counter() - made
             assert isinstance(mechanism, OnlineMechanism)
             begin = perf_counter()
             few.guess(mechanism)
-            guessed = (perf_counter() - begin) * each
-        return tables, (drawn, guessed)
+            guessed, each = perf_counter() - begin, _SHORTER / walks
+        return Cost(tables, drawn * each / (2 * len(periods)), guessed * each)
 
     def row(self, period: float, epsilon: float, *, delay: float = 0.0,
             guess: bool = True) -> Row:
@@ -281,7 +281,7 @@ class VisitCalibration:
         clocks = [*between, (1, 1)] if self.chain.stores_edges and ticks > 1 else between
         for clock in clocks:
             self._chain(*clock)  # before threads ask for it
-        late = int(as_fraction(delay) // as_fraction(period))
+        late = _symbols_late(delay, period)
         return [
             *(Way(name, clock, None) for name in CHOICES_BY_MODELS
               for clock in (between[:1] if name == 'exponential' else clocks)),
@@ -303,7 +303,7 @@ class VisitCalibration:
             'mechanism': AUTO if logged else LIVE, 'zones_file': self._zones}, self._graph)
         if not logged and drawn.reports == 1 or drawn.selection == AUTO:
             return sampling.period, None
-        late = None if logged else int(as_fraction(delay) // as_fraction(sampling.period))
+        late = None if logged else _symbols_late(delay, sampling.period)
         return sampling.period, Way(
             'adaptive' if late is not None else drawn.name,
             (self._ticks(sampling.seconds), sampling.moves or 1), late)
@@ -534,6 +534,11 @@ class VisitCalibration:
             return None
         known: Sequence[tuple[float, float]] = [place for place in places if place]
         return np.array([[hypot(a[0] - b[0], a[1] - b[1]) for b in known] for a in known])
+
+
+def _symbols_late(delay: float, period: float) -> int:
+    """Return for how many symbols reports can wait, if live readers can for so many seconds."""
+    return int(as_fraction(delay) // as_fraction(period))
 
 
 def _standing(reports: Ints, ticks: int, waited: int | None) -> Ints:

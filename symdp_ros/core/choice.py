@@ -17,8 +17,9 @@ n·ε/k ≥ A·g and ε/k ≤ B − C·g:
     in zones, or more than 2,000 states                         15        1.3        0.5
     `Chain.complete` of N symbols                               10        0.8        0.2
 
-There, ε/k may be 0.6·ln(N/3) more. Where the settings leave no adaptive, ε/k ≤ 3 takes the place
-of all of it. The base counting is taken only where nothing else is left.
+On `Chain.complete` B is 0.6·ln(N/3) larger, for N > 3. Where the settings leave no adaptive, the
+first one is taken where ε/k ≤ 3, for every n. The base counting is taken only where nothing else
+is left.
 
 Where all words over an alphabet are feasible, base counting has the whole of ε/k: of the two bases
 it is taken where ε/k > ln N + 5·(0.7 − g/ln N).

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The way of every release: a draft is planned and staged, charged, and only then published.
+The steps of every release: a draft is planned and staged, charged, and only then published.
 
-Logs, archives and chains that are learned go it; a dry run takes its first step, `Draft.plan`,
-alone. `release.outbox` has the order that survives a crash.
+Logs, archives and learned chains take all of them; a dry run takes the first one alone,
+`Draft.plan`. `release.outbox` has the order that survives a crash.
 """
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack

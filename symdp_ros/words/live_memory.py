@@ -59,11 +59,11 @@ class LiveMemories:
         """
         memory, reader = self._of_nodes.get(name), self._of_sources.get(source)
         if memory is None or memory.settings != settings:
-            former = [former_one for former_one in (memory, reader) if former_one is not None]
-            waits = any(former_one.has_read for former_one in former)
+            former = [one for one in (memory, reader) if one is not None]
+            waits = any(one.has_read for one in former)
             # The node of `memory` has ended: it will read nothing more.
-            others = dict.fromkeys(other for former_one in former for other in (
-                *former_one.others, *([] if former_one is memory else [former_one])))
+            others = dict.fromkeys(other for one in former for other in (
+                *one.others, *([] if one is memory else [one])))
             memory = LiveMemory(settings, None if memory is None else memory.word, waits=waits,
                                 others=() if waits else tuple(others))
         self._of_nodes[name] = self._of_sources[source] = memory
