@@ -205,11 +205,13 @@ def test_single_logs_and_other_columns(place):
     (['--sampling', 'period', '--unknown-symbol', 'drop'], ['logs'], 1, 'contradict'),
     (['--mechanism', 'laplace'], ['logs'], 2, 'invalid choice'),
     (['--symbol-map', '1:dock'], ['logs'], 1, 'write it as value=state'),
+    ([*LEDGER, '--mechanism', 'exponential', '--learn', 'own'], ['logs'], 1, 'learn is own'),
     ([], ['logs/monday.csv', './logs/monday.csv'], 1, "two logs have the id 'monday.csv'"),
 ])
 def test_wrong_usage(place, arguments, logs, status, text):
     run = release(place, *arguments, logs=logs)
     assert run.returncode == status and text in run.stderr and 'Traceback' not in run.stderr
+    assert not (place / 'out').exists() and not [*place.glob('*.ledger*')]
 
 
 def test_names_are_shown_as_they_are(place):

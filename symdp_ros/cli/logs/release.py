@@ -90,6 +90,7 @@ def run(options) -> int:
         _print_message(sentence)
     settings = ReleaseSettings.of(pruned_graph_of(options), vars(options), archive=archive,
                                   refuse_frames=True)
+    settings.check()
     for sentence in filter(None, (unreached(settings.chain), settings.pose_text)):
         _print_message(sentence)
     logs, skipped = ([_archive(options, output)], ()) if archive else _logs(options, output)
