@@ -1,11 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The figure of the benchmarks: how times grow."""
-import matplotlib
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from studies.drawing import finish, INK, new_figure, save
 
-_INK = '#48505c'
 _LOOKS = {  # label: colour, mark
     'automaton': ('#d1495b', 'D'), 'mat-vecs': ('#e07b1a', '^'), 'exponential': ('#6b4fa1', 'o'),
     'online': ('#2a9d54', 's')}
@@ -16,8 +13,7 @@ _PANELS = (('length', 'n, symbols of the word (43 streets)'),
 
 def draw_scaling(scaling, path) -> None:
     """Draw seconds a word against length, states and out-degree, on logarithmic axes."""
-    figure = Figure(figsize=(11.5, 4.3), layout='constrained', facecolor='white')
-    FigureCanvasAgg(figure)
+    figure = new_figure(11.5, 4.3)
     for axis, (name, label) in zip(figure.subplots(1, 3, sharey=True), _PANELS, strict=True):
         _draw(axis, scaling[name], '-')
         if name == 'states':
@@ -26,19 +22,15 @@ def draw_scaling(scaling, path) -> None:
         if name == 'out-degree':
             axis.set_xticks(scaling[name]['values'], scaling[name]['values'])
             axis.minorticks_off()
-        axis.set_xlabel(label, color=_INK)
-        axis.grid(color='#e3e6ea', lw=0.8)
+        axis.set_xlabel(label, color=INK)
+        finish(axis)
         axis.set_axisbelow(True)
-        axis.spines[['top', 'right']].set_visible(False)
-        axis.tick_params(colors=_INK, labelsize=9)
     axis = figure.axes[0]
-    axis.set_ylabel('seconds a word', color=_INK)
+    axis.set_ylabel('seconds a word', color=INK)
     handles = {line.get_label(): line for line in axis.lines}
     figure.legend(handles=[handles[label] for label in _LOOKS if label in handles],
                   loc='outside upper center', ncols=len(_LOOKS), frameon=False, fontsize=10)
-    svg = str(path).endswith('.svg')
-    with matplotlib.rc_context({'svg.hashsalt': 'symdp_ros'}):
-        figure.savefig(path, metadata={'Date': None} if svg else None)
+    save(figure, path)
 
 
 def _draw(axis, curve, line):

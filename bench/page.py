@@ -3,34 +3,9 @@
 """The page of the benchmarks, whose numbers all come from JSON."""
 from bench.goals import GOALS
 from bench.suite import ROWS
-from bench.table import counted, HEAD, machine_line, markdown, rows
+from bench.table import counted, HEAD, machine_line, rows
+from studies.compare.section import table, template
 
-_PAGE = """\
-# Benchmarks
-
-`make bench BENCH_OPTIONS='--page docs/evidence/benchmarks.md'` makes this page, its figure and
-[numbers.json](benchmarks/numbers.json) again, in about half an hour. `make bench` alone prints the
-table and writes `build/benchmarks.json`; `make bench QUICK=1` does so in under a minute, with
-smaller sizes and some rows left out. This run was `{command}`:
-
-{machine}
-
-Every figure is a ratio of two times (or of memory) that were measured side by side in one process
-and one run: in turn, round by round, each round in the opposite order of the one before, garbage
-collected before and not during a timing, each timing repeated until it takes about {timing} ms
-or more. *Measured* is the median of the rounds' ratios, with their quartiles; the times themselves
-are in numbers.json. Each task is called once before it is timed.
-
-{counted}:
-
-{table}
-{unmet}
-## How each was measured
-
-ε = 2 and k = 1 throughout.
-
-{how}
-{scaling}"""
 _SCALING = """
 ## How times grow
 
@@ -92,10 +67,10 @@ def _earlier(found) -> str:
 def page(found) -> str:
     """Return `benchmarks.md` for what JSON holds."""
     lines = rows(found)
-    return _PAGE.format(
+    return template(__file__).format(
         command=found['command'], timing=round(1e3 * found['seconds_a_timing']),
         machine=machine_line(found), counted=counted(found),
-        table=markdown(HEAD[:-1], [line[:-1] for line in lines]), unmet=_unmet(found),
+        table=table(HEAD[:-1], [line[:-1] for line in lines]), unmet=_unmet(found),
         how='\n'.join(map('- {}'.format, _how(found))),
         scaling=_SCALING.format(when=_earlier(found)) if found['scaling'] else '')
 

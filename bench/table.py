@@ -37,13 +37,6 @@ def in_seconds(value: float) -> str:
     return f'{value / 1e-9:.3g} ns'
 
 
-def markdown(head, lines) -> str:
-    """Return a table in Markdown."""
-    first, *others = ('| ' + ' | '.join(cell.replace('|', r'\|') for cell in cells) + ' |'
-                      for cells in (head, *lines))
-    return '\n'.join([first, '|' + '---|' * len(head), *others])
-
-
 def print_table(found) -> None:
     """Print the table, and what stands around it."""
     from rich.console import Console

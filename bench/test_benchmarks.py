@@ -13,9 +13,10 @@ from bench.figures import draw_scaling
 from bench.goals import Goal, GOALS, in_unit
 from bench.measure import Effort, Figure, NotMeasured, ratios, Row, side_by_side
 from bench.page import page
-from bench.table import counted, HEAD, in_seconds, markdown, rows
+from bench.table import counted, HEAD, in_seconds, rows
 import numpy as np
 import pytest
+from studies.compare.section import table
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
@@ -137,13 +138,13 @@ def test_the_machine_has_no_name(found):
 
 
 def test_the_table_and_the_page(found):
-    table = rows(found)
-    assert [row[-2] for row in table] == [
+    lines = rows(found)
+    assert [row[-2] for row in lines] == [
         'met', 'not met (an estimate from one of two)', 'not measured: needs patience', 'met',
         'not measured: failed: ZeroDivisionError']
-    assert table[0][2:] == ('≤ 7×', '5× (4× to 7×)', 'met', 'step 120 ns')
+    assert lines[0][2:] == ('≤ 7×', '5× (4× to 7×)', 'met', 'step 120 ns')
     text = page(found)
-    assert markdown(HEAD[:-1], [row[:-1] for row in table]) in text
+    assert table(HEAD[:-1], [row[:-1] for row in lines]) in text
     assert 'A note.' in text and 'not measured: needs patience' in text
     assert 'scaling.svg' not in text
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 from studies.compare.areas import area, names, SPARSE
-from studies.compare.section import measure_all, table, write_page
+from studies.compare.section import measure_all, table, template, write_page
 from studies.gains import habit
 from symdp_ros.analysis.accuracy import errors_of_robots, patrols, robots
 from symdp_ros.analysis.zoning import propose_zones
@@ -43,34 +43,6 @@ LAWS: dict[str, str | None] = {
     'moves unknown': None, 'stays 0.9': None, 'stays 0.97': None, 'a habit': None,
     ZONED: None, 'says 0.97, but it wanders': 'moves unknown',
     'says a habit, but it wanders': 'moves unknown'}
-
-
-_PAGE = """\
-# The rule of `auto`
-
-`make choice` makes this page again (half an hour), from real maps (the folder shared/data next to
-the repository), two towns and two alphabets.
-
-`auto` takes a mechanism by a rule, from ε/k, the length of a word and how predictable a robot is
-(`symdp_ros.core.choice`). The table holds it against the best of all that it may take, and the
-policy `paper`: ε = {epsilons}; k = {adjacencies}; live words, and logs of {lengths} symbols.
-Robots walk by the public models, by their weights, with what the map says of moves: nothing, a
-probability of staying, or one likely move from each state (*a habit*). Errors are shares of wrong
-symbols. Those of adaptive are simulated, so differences have standard errors, of up to
-{error:.3f}. *Surely*: by more than {margin:g} and two standard errors.
-
-{behind}
-
-## Which are ever needed
-
-In how many settings a mechanism is better than everything else by more than {margin:g}; also where
-the map says how robots move, and they wander instead, which no rule can know. In an earlier run
-two more could be taken: a policy that planned ahead, which was better than everything else in none
-of the settings (where the map is wrong, in 6 live and 3 of logs), and permute-and-flip, in none.
-They are no longer in the package.
-
-{wins}
-"""
 
 
 class Setting(NamedTuple):
@@ -196,7 +168,7 @@ def page(found: dict[Setting, dict[str, tuple[float, float]]]) -> str:
     counts = [Counter(filter(None, map(_winner, cells))) for cells in (known, wrong)]
     names = sorted({name for cells in found.values() for name in cells},
                    key=lambda name: (not name.startswith(LIVE), -counts[0][name], name))
-    return _PAGE.format(
+    return template(__file__).format(
         epsilons=_listed(EPSILONS), adjacencies=_listed(ADJACENCIES), lengths=_listed(LENGTHS),
         error=max(error for cells in found.values() for _, error in cells.values()),
         margin=_MARGIN,
@@ -226,10 +198,5 @@ def _listed(numbers: Iterable[float]) -> str:
     return ', '.join(f'{number:g}' for number in numbers)
 
 
-def main(arguments: list[str]) -> None:
-    """Write the page, or print it."""
-    write_page(lambda quick: page(everything(quick)), arguments)
-
-
 if __name__ == '__main__':
-    main(sys.argv[1:])
+    write_page(lambda quick: page(everything(quick)), sys.argv[1:])

@@ -4,8 +4,11 @@
 from pathlib import Path
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+
+INK = '#48505c'
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -13,6 +16,13 @@ def new_figure(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height), layout='constrained', facecolor='white')
     FigureCanvasAgg(figure)
     return figure
+
+
+def finish(axis: Axes) -> None:
+    """Give a plot its grid, and take away what needs no ink."""
+    axis.grid(color='#e3e6ea', lw=0.8)
+    axis.spines[['top', 'right']].set_visible(False)
+    axis.tick_params(colors=INK, labelsize=9)
 
 
 def save(figure: Figure, path: Path | str) -> None:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from studies.compare import section
+from studies.compare.section import DATA
 from symdp_ros.analysis.accuracy import average_accuracy, patrols
 from symdp_ros.analysis.learning import learn_chain, LearningUnit
 from symdp_ros.analysis.visits import VisitCalibration
@@ -29,36 +30,10 @@ from symdp_ros.errors import ChainError
 from symdp_ros.maps import read_graph, SUFFIXES
 from symdp_ros.maps.graph import TransitionGraph
 
-DATA = Path(__file__).resolve().parents[2] / 'shared' / 'data'
 WAREHOUSE = 'nav2/bringup_warehouse_graph.geojson'
 LENGTH, WALKS, HABIT = 50, 24, 0.9
 LONG, MANY = 100, 40  # symbols and walks where models are compared
 SHORT = 60            # symbols where signals are
-
-_PAGE = """\
-# What the extensions gain
-
-`make gains` makes this page again, from real maps (the folder shared/data next to the repository).
-All seeds are public and fixed, so the numbers repeat. Further ε and maps are in
-[gains.json](gains.json); every goal that was missed is here.
-
-Unless a row says otherwise: the Nav2 warehouse map (96 states, staying allowed), words of
-{length} symbols, k = 1, {walks} walks by the chain's probabilities. *Habit* is a chain in which
-each state has one likely move of probability {habit}. *Error* is the share of symbols (for visits:
-of time) that is wrong. Errors of the exponential mechanism and of the policy
-`guided` are exact for each walk, those of `adaptive` and of visits are simulated. The ratio is
-that of the first error to the second.
-
-*The worst of all maps*: of those where not all states can follow all. Where they can, counting may
-use twice the exponent, and `auto` weighs the two. *Nothing known*: the map names no probabilities,
-and six public models take
-their place ([python.md](../python.md#how-the-robot-moves)). A robot *wanders* that makes all moves
-equally often. Rows that speak of it have words of {long} symbols and {many} walks, rows that speak
-of the policy adaptive {short} and {many}.
-
-{table}
-"""
-
 
 #: Rows that met their goal and have one of these are in the JSON alone.
 _LEFT_OUT = (
@@ -302,8 +277,9 @@ def page(found: Iterable[dict[str, Any]]) -> str:
              for row in found
              if not (row['met'] and any(part in row['what'] for part in _LEFT_OUT))]
     head = 'what', 'compared with', 'error', 'its error', 'ratio', 'goal'
-    return _PAGE.format(length=LENGTH, walks=WALKS, habit=HABIT, long=LONG, many=MANY,
-                        short=SHORT, table=section.table(head, lines))
+    return section.template(__file__).format(
+        length=LENGTH, walks=WALKS, habit=HABIT, long=LONG, many=MANY, short=SHORT,
+        table=section.table(head, lines))
 
 
 def main(file: str) -> None:

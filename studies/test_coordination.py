@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from studies.alike import is_among
+from studies.compare.adversary import transitions
 from studies.coordination import __main__ as command, measure as study, team
-from studies.coordination.hearing import Hearing, transitions
+from studies.coordination.hearing import Hearing
 from studies.coordination.intruder import success
 from studies.coordination.page import page
 from studies.coordination.patrol import DATA, DELAY, Map, Patrol, patrol, ROBOTS, View

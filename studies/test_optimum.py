@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from studies.compare.adversary import transitions
 from studies.compare.areas import area
 from studies.compare.floor import best_guess, floor
 from studies.compare.section import DATA
@@ -216,8 +217,7 @@ def test_answers_are_a_distribution():
 def test_the_bound_of_one_symbol():
     chain = chain_of(tiny.THREE)
     assert maps.bound(chain, 4, 2.0) == pytest.approx(floor(chain, 4, 2.0))
-    moves = np.array([[chain.probabilities(s).get(t, 0) for t in chain.states]
-                      for s in chain.states])
+    moves = transitions(chain).toarray()
     found = maps._guess(moves, moves @ moves, 1.5)
     for x, value in enumerate(found):
         assert value == pytest.approx(sum(

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from studies import zones
+from studies.compare.section import template
 
 ROOT = Path(__file__).resolve().parents[1]
 OFFICE = ROOT.parent / 'shared' / 'data' / 'rmf' / 'office.building.yaml'
@@ -47,8 +48,7 @@ def test_the_sentences_about_the_meeting_room():
 
 
 def test_the_page_of_zones_is_its_template():
-    head, _, tail = (Path(zones.__file__).with_name('zones.page.md').read_text(encoding='utf-8')
-                     .partition('{table}'))
+    head, _, tail = template(zones.__file__).partition('{table}')
     assert TEXT['zones'].startswith(head) and TEXT['zones'].endswith(tail)
     table = TEXT['zones'][len(head):len(TEXT['zones']) - len(tail)].strip().splitlines()
     assert [line.split('|')[1].strip() for line in table[2:]] == [

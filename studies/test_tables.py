@@ -64,9 +64,3 @@ def test_accuracy(monkeypatch):
         monkeypatch.setattr(tables, name, lambda title=title: section(title))
     assert tables.page() == TEXT
     assert '`make tables`' in TEXT
-
-
-def test_the_command_writes_the_page(monkeypatch, tmp_path):
-    monkeypatch.setattr(tables, 'page', lambda: 'ε\n')
-    tables.main(tmp_path / 'tables.md')
-    assert (tmp_path / 'tables.md').read_text(encoding='utf-8') == 'ε\n'

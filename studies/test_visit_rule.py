@@ -3,6 +3,7 @@
 """The study of the rule of `protect`, on a small map."""
 import pytest
 from studies import visit_rule
+from studies.compare.section import write_page
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.maps.graph import TransitionGraph
 
@@ -33,7 +34,7 @@ def test_shorter_periods_err_more(visits):
 def test_without_the_maps_it_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr('studies.compare.areas.DATA', tmp_path / 'missing')
     with pytest.raises(SystemExit, match='skipped: the maps are not there'):
-        visit_rule.main([])
+        write_page(visit_rule.page, [])
 
 
 def test_the_page(monkeypatch):

@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 from studies.compare.areas import area, names, SPARSE, TOWN
-from studies.compare.section import measure_all, table, write_page
+from studies.compare.section import measure_all, table, template, write_page
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps.reports import adjacency_of
@@ -23,28 +23,6 @@ KINDS = ('live', 'logs')
 QUICK = 'nav2/route_sample_graph.geojson'
 _WALKS, _MANY = 160, 1600
 _BEHIND = 0.02  # from which on a cell is measured again, on many walks
-
-_PAGE = """\
-# The rule of `protect`
-
-`make visit-rule` makes this page again (about half an hour), from real maps (the folder
-shared/data next to the repository).
-
-With `protect`, the period of symbols, the times of reports, moves and mechanism follow by one
-rule. For each map, a visit of {protects} s, ε = {epsilons}, and a robot that typically stays for
-{stay:g} s, the table compares it with the best of all other policies, mechanisms, times of reports
-and moves that `symdp calibrate --protect` compares for the same period: the share of time that is
-wrong. In shorter periods a visit touches several symbols, each of which has a share of ε: that
-errs more (`studies/test_visit_rule.py`). Each cell has *rule / best* where the two are least
-alike, over all ε. Standard errors are at most {error:.3f}.
-All ways are measured on the same {walks} simulated routes, and the best of up to {ways} is chosen
-by them, so it seems a little better than it is. Where the rule seems more than {behind} behind,
-everything is measured again on {many} routes.
-
-{table}
-
-The rule is at most {live:.3f} behind live, and {logs:.3f} for logs.
-"""
 
 
 def compared(visits: VisitCalibration, protect: float,
@@ -102,7 +80,7 @@ def page(quick: bool = False) -> str:
     head = ['map', *(f'{kind}, {protect:g} s' for kind in KINDS for protect in PROTECTS)]
     cells = [cell[kind] for each in found.values() for cell in each for kind in KINDS]
     behind = {kind: worst(kind)['rule'] - worst(kind)['best'] for kind in KINDS}
-    return _PAGE.format(
+    return template(__file__).format(
         table=table(head, rows), protects=_listed(PROTECTS), epsilons=_listed(EPSILONS),
         stay=STAY, walks=_WALKS, many=_MANY, behind=_BEHIND,
         error=max(cell['error'] for cell in cells),
@@ -113,10 +91,5 @@ def _listed(numbers: tuple[float, ...]) -> str:
     return ', '.join(f'{number:g}' for number in numbers)
 
 
-def main(arguments: list[str]) -> None:
-    """Write the page, or print it."""
-    write_page(page, arguments)
-
-
 if __name__ == '__main__':
-    main(sys.argv[1:])
+    write_page(page, sys.argv[1:])

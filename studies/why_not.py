@@ -16,6 +16,8 @@ from pathlib import Path
 import sys
 
 import numpy as np
+from studies.compare import section
+from studies.compare.adversary import transitions
 from studies.coordination.page import summary
 from studies.picture import PERIOD
 from studies.zones import clinic, PROTECT, STAY
@@ -48,10 +50,7 @@ class Clinic:
         chain = Reports(1.0, stay=STAY).chain(graph)
         self.states, size = chain.states, len(chain.states)
         index = chain.state_index
-        self.moves: Floats = np.zeros((size, size))
-        for state in chain.states:
-            for target, chance in chain.probabilities(state).items():
-                self.moves[index[state], index[target]] = chance
+        self.moves: Floats = transitions(chain).toarray()
         self.start: Floats = np.zeros(size)
         self.start[index[chain.initial_state]] = 1.0
         self.places: Floats = np.array([graph.positions[state] for state in chain.states])
@@ -224,7 +223,7 @@ def ours(epsilon: float) -> float:
     return best_guess(mechanism, SECONDS // PERIOD + 1, walks=WALKS).after
 
 
-def page() -> str:
+def page(quick: bool = False) -> str:
     """Return the page in Markdown."""
     place = Clinic()
     stored = json.loads((DOCS / 'evidence' / 'coordination.json').read_text(encoding='utf-8'))
@@ -232,8 +231,7 @@ def page() -> str:
     single, many = told_apart()
     before, after = remembered(place)
     shared, collude, shown = crowded(place)
-    text = Path(__file__).with_name('why_not.page.md').read_text(encoding='utf-8')
-    return text.format(
+    return section.template(__file__).format(
         minutes=SECONDS // 60, walks=WALKS, places=len(place.states), protect=PROTECT,
         ours_1=ours(1.0), ours_3=ours(3.0),
         nothing=place.right(lambda walk: np.ones((len(walk), len(place.states)))),
@@ -248,6 +246,4 @@ def page() -> str:
 
 
 if __name__ == '__main__':
-    if len(sys.argv) != 2:
-        sys.exit('usage: python -m studies.why_not FILE.md')
-    Path(sys.argv[1]).write_text(page(), encoding='utf-8')
+    section.write_page(page, sys.argv[1:])

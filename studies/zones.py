@@ -101,8 +101,8 @@ def _private(chain: Chain, true: list[str], zones: States | None) -> list[str]:
 def main(file: str) -> None:
     """Write the page, and beside it the picture."""
     draw(Path(file).with_suffix('.svg'))
-    page = Path(__file__).with_name('zones.page.md').read_text(encoding='utf-8')
-    Path(file).write_text(page.replace('{table}', table()), encoding='utf-8')
+    page = section.template(__file__).replace('{table}', table())
+    Path(file).write_text(page, encoding='utf-8')
 
 
 if __name__ == '__main__':

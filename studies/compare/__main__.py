@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from studies.compare.page import page
-from studies.compare.section import Skipped, unfinished
+from studies.compare.section import Skipped, unfinished, write_numbers
 
 #: The modules of this package that are sections, in the order of the page.
 NAMES = ('words', 'trajectories', 'places', 'in_zones', 'outside_audit')
@@ -59,8 +59,7 @@ def numbers(quick: bool, before: dict[str, Any], only: Collection[str] = ()) -> 
 def write(found: dict[str, Any], folder: Path) -> None:
     """Write comparison.json, the figures and comparison.md."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(found).replace('[{', '[ {').replace(' {', '\n{')  # one row a line
-    (folder / 'comparison.json').write_text(text + '\n', encoding='utf-8')
+    write_numbers(found, folder / 'comparison.json')
     for name, section in sections().items():
         if 'skipped' not in found['sections'][name] and hasattr(section, 'draw'):
             section.draw(found['sections'][name], folder)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter
 from studies import drawing
 
-INK = '#48505c'
+INK = drawing.INK
 #: A line of ours and of others: colour, marker, dashes.
 LOOKS = {
     'paper': ('#8a929c', 'o', '--'), 'counting': ('#5f6670', 's', '--'),
@@ -28,9 +28,7 @@ def panels(count: int, sharey: bool | str = True, rows: int = 1) -> tuple[Figure
     figure = drawing.new_figure(11.5, 1.2 + 3.7 * rows)
     axes = list(figure.subplots(rows, count, sharey=sharey, squeeze=False).flat)
     for axis in axes:
-        axis.grid(color='#e3e6ea', lw=0.8)
-        axis.spines[['top', 'right']].set_visible(False)
-        axis.tick_params(colors=INK, labelsize=9)
+        drawing.finish(axis)
     return figure, axes
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from studies.compare import areas, location, matching
 from studies.compare.adversary import by_channel
 from studies.compare.places import at_success, edge_length, LENGTH, MAPS
-from studies.compare.section import measure_all, table
+from studies.compare.section import measure_all, table, template
 from symdp_ros.analysis.adversary import moves_of, outputs_and_beliefs
 from symdp_ros.analysis.zoning import propose_zones
 from symdp_ros.core.annotations import Floats, Ints
@@ -98,28 +98,6 @@ def compared(numbers: dict[str, Any], name: str) -> list[tuple[float, dict[str, 
     return found
 
 
-_PAGE = """\
-With [zones](../zones.md) the zone is told exactly, and ε hides the place inside it. Two other ways
-to hide the room: tell the zone alone, which stands for the place in its middle; or planar Laplace
-noise, out of which any place of the map can come. All are live, and the adversary is that of the
-section before; it knows the zones, too. At ε = 0 ours tell the zones and nothing more; what is
-reported is then a route that the map allows, and the zone alone is none. The others are taken
-where the adversary succeeds as often as with ours.
-
-Zones: `symdp zones MAP --size {size}`: {zones} on the maps of that section. {walks} walks of
-{length} symbols on each map, k = 1, with staying. *In the zone*: the share of reports that lie in
-the zone of the true place.
-
-{means}
-
-*Means over the maps. –: on some map, no ε that was tried has this success.*
-
-{summary}
-
-The promises differ, too: planar Laplace hides one report, and places that are far from each other
-less. In zones, ε hides any place of the zone from any other, in one report of the whole route, and
-the moment of each change of zone is told.
-"""
 _SHOWN_AT = 1  # of _EPSILONS; the table shows it and that before it
 _ERROR, _, _METRES, _INSIDE = range(4)
 _HEAD = ('metres off', 'wrong', 'in the zone')
@@ -128,7 +106,7 @@ _HEAD = ('metres off', 'wrong', 'in the zone')
 def page(numbers: dict[str, Any]) -> str:
     """Return the section in Markdown."""
     names, zones = numbers['maps'], numbers['zones']
-    return _PAGE.format(
+    return template(__file__).format(
         length=numbers['length'], size=numbers['size'], walks=numbers['walks'],
         zones=', '.join(str(zones[name]) for name in names), means=_means(numbers),
         summary=_summary(numbers))

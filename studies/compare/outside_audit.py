@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from studies.compare.section import measure_all, Skipped, table
+from studies.compare.section import measure_all, Skipped, table, template
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
@@ -207,23 +207,6 @@ def measure(quick: bool) -> dict[str, Any]:
                                 [(name, quick) for name in AUDITED])}
 
 
-_PAGE = """\
-The privacy of the mechanisms is proved, and checked by enumeration ([tables.md](tables.md)). Here
-a tool by others tries to refute it: DP-Sniper (B. Bichsel, S. Steffen, I. Bogunovic, M. Vechev,
-IEEE S&P 2021; their code, run as it is). It sees private words only. It trains a classifier to
-tell two adjacent words apart, and from fresh samples returns a lower bound of ε. The unit is the
-word, k = 1, and every mechanism promises ε = {epsilon:g}, on a map of four states and words of
-{length} symbols. It is given the {pairs} pairs of words with the largest exact loss; the first
-column is the largest. The bound holds with a confidence of {confidence:.1%}. A mechanism is caught
-where the bound is above {epsilon:g}.
-
-{rows}
-
-{verdict} An audit by samples can only refute: a bound below ε proves nothing. The samples come
-from the operating system, so another run gives slightly other numbers.
-"""
-
-
 def page(found: dict[str, Any]) -> str:
     """Return the section in Markdown."""
     rows = [(row['mechanism'], f'{row["exact"]:.3f}', f'{row["found"]:.3f}',
@@ -233,7 +216,7 @@ def page(found: dict[str, Any]) -> str:
     verdict = (f'**Not as expected: {"; ".join(wrong)}.**' if wrong else
                'Both broken copies are caught, and none of ours.')
     head = ['mechanism', 'exact loss', 'found', 'lower bound', 'samples', '']
-    return _PAGE.format(**{**found, 'rows': table(head, rows)}, verdict=verdict)
+    return template(__file__).format(**{**found, 'rows': table(head, rows)}, verdict=verdict)
 
 
 def caught(row: dict[str, Any], found: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 from studies.compare import areas, location, matching
 from studies.compare.adversary import by_channel, posteriors, transitions
-from studies.compare.section import measure_all, table
+from studies.compare.section import measure_all, table, template
 from symdp_ros.analysis.adversary import moves_of, outputs_and_beliefs, walk_distribution
 from symdp_ros.core.annotations import Floats, ShortInts
 from symdp_ros.core.chain import Chain
@@ -117,50 +117,6 @@ def at_success(numbers: dict[str, Any], name: str, key: str, success: float) -> 
     return [float(np.interp(success, points[:, 0], column)) for column in points[:, 1:].T]
 
 
-_PAGE = """\
-These mechanisms promise something else, so their ε cannot be compared with ours. All are compared
-at equal *success of one adversary*. It knows the chain, its P, the mechanism, ε and all {length}
-reports, and uses Bayes' rule exactly. Its success is how often its best guess of the robot's place
-at a time is right. All mechanisms are live: one report at each step.
-
-| mechanism | what ε protects | from |
-|---|---|---|
-| planar Laplace | **one report**; places r metres apart: at most e^(ε·r) as likely | Andrés et \
-al. 2013 (geo-indistinguishability) |
-| graph-exponential | **one report**; places d metres apart *along the edges of the map*: at most \
-e^(ε·d) | Takagi et al. 2019 (geo-graph-indistinguishability) |
-| policy graph | **one report**; places m moves apart: at most e^(m·ε) | Cao et al. 2020 (PGLP): \
-planar isotropic noise for the policy "moves of the map" |
-| δ-location set | **one report**; any two places of the set that has the probability 1 − δ, \
-given all reports so far (δ = {delta:g}): at most e^ε | Xiao, Xiong 2015 (PIM) |
-| guided, adaptive | **the whole route**; routes that differ in one report: at most e^ε, \
-however far apart the places are | ours |
-
-All are written from the papers, in `studies/compare/location.py`, and mapped to the nearest state;
-noise in the plane is drawn from {draws} fixed points of equal weight, so rare outcomes are
-rounded. {walks} walks on each of {count} maps (δ-location set: {few}), with staying. Values
-between the measured ε are interpolated.
-
-![Distance beside the success of the adversary](comparison-places.svg)
-
-*Means over the maps. Left and middle: down is better, and where the adversary is right for half
-of the time, ours are nearer. Right: up is better; all of our moves are on the map.*
-
-{summary}
-
-Metres off at equal success of the adversary, means over the maps:
-
-{means}
-
-### Where we lose in metres
-
-{losses}
-
-**What this does not show.** At equal success, a receiver who filters as the adversary does learns
-equally much from each mechanism: only the raw reports differ. Routes of the others could be made
-feasible afterwards (post-processing), with other distances. Equal success is an average over times
-and routes.
-"""
 _MIDDLE = 0.5
 _ERROR, _MOVES, _METRES, _FEASIBLE = range(4)
 
@@ -168,7 +124,7 @@ _ERROR, _MOVES, _METRES, _FEASIBLE = range(4)
 def page(numbers: dict[str, Any]) -> str:
     """Return the section in Markdown."""
     names = numbers['maps']
-    return _PAGE.format(
+    return template(__file__).format(
         length=numbers['length'], delta=numbers['delta'], draws=numbers['draws'],
         walks=numbers['walks'], few=numbers['few'], count=len(names), summary=_summary(numbers),
         means=_means(numbers), losses=_losses(numbers))

@@ -27,7 +27,7 @@ def write_page(page: Callable[[bool], str], arguments: list[str]) -> None:
     """
     Write a page into the file that the arguments name, or print it.
 
-    :param page: returns it; whether small, for --quick. It may raise `Skipped`.
+    :param page: returns it, or a small one where it has one, for --quick. It may raise `Skipped`.
     """
     files = [argument for argument in arguments if argument != '--quick']
     try:
@@ -38,6 +38,17 @@ def write_page(page: Callable[[bool], str], arguments: list[str]) -> None:
         Path(files[0]).write_text(text, encoding='utf-8')
     else:
         print(text)
+
+
+def write_numbers(found: dict[str, Any], file: Path) -> None:
+    """Write numbers as JSON, one row a line."""
+    text = json.dumps(found).replace('[{', '[ {').replace(' {', '\n{')
+    file.write_text(text + '\n', encoding='utf-8')
+
+
+def template(module: str) -> str:
+    """Return the text of the page of a module, which stands beside it: WORDS.md of WORDS.py."""
+    return Path(module).with_suffix('.md').read_text(encoding='utf-8')
 
 
 def measure_all(name: str, quick: bool, function: Callable[..., Any],
@@ -73,5 +84,6 @@ def measure_all(name: str, quick: bool, function: Callable[..., Any],
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table in Markdown."""
-    first, *others = ('| ' + ' | '.join(map(str, line)) + ' |' for line in (head, *rows))
+    first, *others = ('| ' + ' | '.join(str(cell).replace('|', r'\|') for cell in line) + ' |'
+                      for line in (head, *rows))
     return '\n'.join([first, '|' + '---|' * len(head), *others])

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from studies.compare.section import measure_all, Skipped, table
+from studies.compare.section import measure_all, Skipped, table, template
 from studies.permute_and_flip import PermuteAndFlip
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
@@ -212,46 +212,6 @@ def measure(quick: bool) -> dict[str, Any]:
                          strict=True)]}
 
 
-_PAGE = """\
-The unit here is the whole trajectory: any two trajectories of one length may be told apart by at
-most ε, which is our word privacy with k = n. ATP, n-gram, L-SRR and TraCS (PoPETs 2026) are run as
-the authors of TraCS implemented them, with the settings, the check-ins (Chicago, trajectories 100
-to {last}, of up to {longest} symbols, {single:.0%} of them of one symbol) and the range of ε of
-their experiment. Each mechanism spends ε/n on each of n places. *Off* is their measure: the mean
-distance between true and private places, in degrees. The map is public: a move leads to one of the
-{neighbours} nearest places, or back from there, or stays ({places:,} places, {moves:,} moves).
-*Allowed* is the share of private moves that the map has.
-
-{tables}
-
-![Mean distance by ε, for both inputs](comparison-trajectories.svg)
-
-*Lower is closer to the truth; dashed: theirs, solid: ours. Left, most true moves are not on the
-map, and neither side is ahead. Right, the routes are on the map, and those that know it come far
-closer as ε grows.*
-
-**Where we win and lose.** The best of theirs against the best of ours; *neither* where the means
-differ by less than twice their standard error:
-
-{summary}
-
-On the check-ins, those of ours that keep to the map are farther off than TraCS from ε = 78 on:
-most true moves are not on the map, so the private routes make detours. There, only ours without a
-map is as close.
-
-Their mechanisms know no map, and were not made for one. The walks are drawn from the probabilities
-that our mechanisms are given, which favours ours; the check-ins are theirs, and {truth:.0%} of
-their moves are on the map. A trajectory of one place is nearly exact under most of these ε, which
-makes all means smaller. There are {count} trajectories of each kind.
-
-**Read in their code**, which is measured as it is: trajectories are sorted by coordinates, not by
-time. The k-ary response in ATP keeps the true sector with probability 1 − 1/(N − 1 + e^ε). With
-e^ε/(N − 1 + e^ε) it would keep ε; so ATP spends more than its ε. The ratio of probabilities in
-L-SRR is at most ε, although e^ε is allowed: it errs more than necessary. The places that n-gram
-chooses from depend on the true place.
-"""
-
-
 def page(found: dict[str, Any]) -> str:
     """Return the section in Markdown."""
     names = {**THEIRS, **OURS}
@@ -268,7 +228,7 @@ def page(found: dict[str, Any]) -> str:
             f'On {text} ({found["truth"][kind]:.0%} of the true moves are on the map). Each cell: '
             'off, allowed.\n\n'
             + table(['', *(f'ε = {epsilon}' for epsilon in epsilons)], lines))
-    return _PAGE.format(
+    return template(__file__).format(
         longest=found['longest'], single=found['single'], last=SLICE.start + found['count'] - 1,
         neighbours=NEIGHBOURS, places=found['places'],
         moves=found['moves'], tables='\n\n'.join(tables), truth=found['truth']['check-ins'],
@@ -295,7 +255,7 @@ def summary(rows: dict[tuple[str, str, int], dict[str, Any]]) -> str:
 
 def draw(found: dict[str, Any], directory: Path) -> None:
     """Draw comparison-trajectories.svg."""
-    from studies.drawing import new_figure, save
+    from studies.drawing import finish, new_figure, save
 
     figure = new_figure(10, 4.2)
     axes = figure.subplots(1, 2, sharey=True)
@@ -307,8 +267,7 @@ def draw(found: dict[str, Any], directory: Path) -> None:
                       'o--' if key in THEIRS.values() else 's-', color=f'C{i}', ms=4, lw=1.6,
                       label=f'{name}{"" if name in THEIRS else " (ours)"}')
         axis.set(title=text, xlabel='ε for the whole trajectory', yscale='log')
-        axis.grid(color='#e3e6ea', lw=0.8)
-        axis.spines[['top', 'right']].set_visible(False)
+        finish(axis)
     axes[0].set_ylabel('mean distance off, degrees')
     figure.legend(*axes[0].get_legend_handles_labels(), loc='outside lower center', ncols=3,
                   frameon=False, fontsize=8.5)

@@ -12,7 +12,7 @@ import numpy as np
 from studies.compare import areas, matching
 from studies.compare.adversary import by_channel, posteriors
 from studies.compare.floor import floor
-from studies.compare.section import measure_all, table
+from studies.compare.section import measure_all, table, template
 from studies.gains import HABIT, habit
 from studies.permute_and_flip import PermuteAndFlip
 from symdp_ros.analysis.adversary import moves_of, outputs_and_beliefs, walk_distribution
@@ -233,93 +233,6 @@ def _rows(numbers: dict[str, Any], k: int, epsilon: float) -> list[dict[str, Any
     return [row for row in numbers['rows'] if (row['k'], row['epsilon']) == (k, epsilon)]
 
 
-_PAGE = """\
-**The unit** of everything in this section: two words (routes of one length) that differ in at most
-k symbols. Whatever is published is at most e^ε times as likely for one as for the other. Outputs
-are routes that the map allows.
-
-| mechanism | live | what it is | errors |
-|---|---|---|---|
-| online (the paper) | yes | Chen et al. 2023, Theorem 7: our implementation | exact |
-| exponential, counting (the paper) | no | Chen et al. 2023, Mechanism 3: our implementation | \
-exact |
-| permute-and-flip | no | Benvenuti, Rao, Hale 2026: our implementation, as their code was not \
-found | exact, {counted} words |
-| randomized response, nearest route | no | each symbol by randomized response over all states \
-with ε/k, then the feasible route with the fewest symbols changed (Viterbi) | simulated |
-| randomized response, likeliest route | no | the same, then the most probable feasible route by \
-the chain's P | simulated |
-| guided | yes | ours; on a log: `selection: causal` | exact |
-| adaptive | yes | ours; also 3 symbols later (`delay: 3`), and with the whole word | simulated |
-| exponential, base: chain | no | ours, trust 0.8 | exact |
-
-Mechanisms 1 and 2 of the paper are its Mechanisms 3 and 4 on a map where every state can follow
-every state (lcas_tmap2/test.tmap2).
-
-{walks} walks by the chain's P on each of {maps} maps, with staying: {lengths}. For k > 1 the robot
-stays k symbols on average; in the sparse town, that of the
-[paper's experiments](experiments/index.md), it never stays. *Exact*: for each walk, without
-sampling; *simulated*: one output for each walk. The standard error over walks is
-{most_error:.3f} at most (median: {usual_error:.3f}).
-
-### Errors
-
-![Wrong symbols by ε](comparison-words.svg)
-
-*Means over all maps; lower is better at the same promise. Dashed: others; solid: ours. For one
-symbol all come down with ε; for a visit, mostly those that know how robots move. Below the black
-line no live mechanism can be at k = 1; at k > 1, none that spends ε/k on each symbol.*
-
-**The floor.** A live mechanism draws o_t when it knows s_t but not s_(t+1). If it spends ε/k on
-each symbol (at k = 1 every live mechanism that is ε-private does), its error on a symbol is at
-least E[1 − g(P(·|s_(t−1)), ε/k)], where
-
-    g(p, η) = max over m of e^η·p_m / (m − 1 + e^η),   p_m: the sum of the m largest p(s).
-
-The proof is in `studies/compare/floor.py`. For N equally likely moves the floor is
-1 − e^(ε/k) / (N − 1 + e^(ε/k)). It is reached where every state can follow every state with the
-same probability, and low where robots stay, as it takes the true previous region as known. It does
-not hold for mechanisms that see the whole route, nor, **for k > 1, for those that spend ε
-unequally, or on several symbols together**: [optimum.md](optimum.md) has a bound for these, too.
-
-The share of wrong symbols, and how often the adversary (below) is right; means over all maps:
-
-{means}
-
-### Where we lose
-
-{losses}
-
-### When P is wrong
-
-Adaptive, base: chain and the likeliest route use P. Here P has a habit, one move of
-probability {habit:g} from each state (k = 1, ε = {habit_epsilon:g}, {habit_walks} walks on each
-map). *Right*: the robot has this habit. *Wrong*: it has none, and all its moves are equally
-likely. Shares of wrong symbols, means over all maps; ε holds either way.
-
-{habits}
-
-### The adversary
-
-![Wrong symbols beside the adversary's success](comparison-adversary.svg)
-
-*Means over all maps, a point for each ε. Lower: fewer errors. Further left: more private. For a
-visit, those that know how robots move lie lower: what they take from the map tells nothing about
-this robot.*
-
-The adversary knows the chain, P, the mechanism and ε, sees all outputs, and guesses where the
-robot is at each time. For mechanisms that draw symbol by symbol, its success is exact; where
-routes are matched, it even sees the symbols that were drawn. For exponential and permute-and-flip,
-it takes the normaliser as constant: a better attack may succeed more often.
-
-{adversary}
-
-Errors at equal success of the adversary (interpolated between the points of the figure; –: outside
-of their range). Less is better:
-
-{equal}
-
-"""
 _AT = {1: 2.0, 10: 4.0, 30: 8.0}  # the ε of tables of one ε, by k
 _SHOWN = {1: (1.0, 2.0, 4.0), 10: (2.0, 8.0), 30: (2.0, 8.0)}  # ε of the table of means, by k
 _NOT_SHOWN = 'nearest', 'decoded'  # in tables: each is close to another row
@@ -334,7 +247,7 @@ def page(numbers: dict[str, Any]) -> str:
     spread = [found[STANDARD_ERROR] for row in rows for found in row['found'].values()]
     lengths = ', '.join(f'{length} symbols for k = {k}'
                         for k, length in numbers['lengths'].items())
-    return _PAGE.format(
+    return template(__file__).format(
         walks=numbers['walks'], counted=counted, maps=len(numbers['maps']), lengths=lengths,
         most_error=max(spread), usual_error=float(np.median(spread)), means=_means(numbers),
         losses=_losses(numbers), equal=_equal(numbers), adversary=_adversary(numbers),

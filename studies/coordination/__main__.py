@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 import sys
 
+from studies.compare.section import write_numbers
 from studies.coordination.measure import FULL, numbers, QUICK
 from studies.coordination.patrol import DATA
 
@@ -26,9 +27,8 @@ def main(directory: str, size=FULL) -> None:
 
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(numbers(size)).replace('[{', '[ {').replace(' {', '\n{')  # one row a line
-    (folder / 'coordination.json').write_text(text + '\n', encoding='utf-8')
-    found = json.loads(text)
+    write_numbers(numbers(size), folder / 'coordination.json')
+    found = json.loads((folder / 'coordination.json').read_text(encoding='utf-8'))
     draw_all(found, folder)
     (folder / 'coordination.md').write_text(page(found), encoding='utf-8')
 

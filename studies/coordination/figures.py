@@ -14,7 +14,7 @@ from studies.coordination.patrol import MAPS, STRATEGIES, USES
 from studies.coordination.team import TEAMS
 from symdp_ros.core.registry import POLICIES
 
-_INK = '#48505c'
+_INK = drawing.INK
 _OF_POLICY = dict(zip(POLICIES, (('#1b6ca8', 'o'), ('#2a9d54', 's'), ('#6b4fa1', 'D')),
                       strict=True))
 _OF_USE = dict(zip(USES, (('#1b6ca8', 'o'), ('#e07b1a', '^'), ('#2a9d54', 's')), strict=True))
@@ -150,7 +150,5 @@ def draw_teams(numbers: dict[str, Any], path: Path) -> None:
 
 def _save(figure: Figure, path: Path) -> None:
     for axis in figure.axes:
-        axis.grid(color='#e3e6ea', lw=0.8)
-        axis.spines[['top', 'right']].set_visible(False)
-        axis.tick_params(colors=_INK, labelsize=9)
+        drawing.finish(axis)
     drawing.save(figure, path)

@@ -4,7 +4,6 @@
 from random import Random
 
 import numpy as np
-from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import OnlineMechanism
 
 
@@ -61,15 +60,6 @@ class Hearing:
         if not self._draws_signals:
             self._joint = self._joint[:, :, which]
         self._last, self.beliefs = self._last[which], self.beliefs[which]
-
-
-def transitions(chain: Chain) -> np.ndarray:
-    """Return P as a matrix: shape (states, states)."""
-    matrix = np.zeros((len(chain), len(chain)))
-    for state, row in enumerate(chain.states):
-        for following, chance in chain.probabilities(row).items():
-            matrix[state, chain.state_index[following]] = chance
-    return matrix
 
 
 def likelihoods(mechanism: OnlineMechanism) -> np.ndarray:

@@ -17,10 +17,11 @@ share of how idle it takes a vertex to be comes from its own visits alone.
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
-from pathlib import Path
 
 import numpy as np
-from studies.coordination.hearing import Hearing, transitions
+from studies.compare import section
+from studies.compare.adversary import transitions
+from studies.coordination.hearing import Hearing
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
@@ -33,7 +34,7 @@ ROBOTS, DELAY = 6, 0.1
 FEWEST = 0.1    # of SEBS: G1, the weight of a vertex that was just visited
 NEAR = 2.0      # of the auction: steps of idleness that a step of distance costs
 HEDGE = 0.2
-DATA = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'patrolling_sim'
+DATA = section.DATA / 'patrolling_sim'
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Map:
                    for state, row in rows.items()}
         self.chains = [Chain(chances, start) for start in starts]
         self.starts = np.array([self.chains[0].state_index[start] for start in starts])
-        self.moves = transitions(self.chains[0])
+        self.moves = transitions(self.chains[0]).toarray()
         self.near = (self.moves > 0) & ~np.eye(size, dtype=bool)
         self.distance = _distances(self.near)
         self.window = ceil(size / ROBOTS)

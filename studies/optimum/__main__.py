@@ -6,14 +6,13 @@
 What has been measured is kept in build/compare until all is there, so that an interrupted run is
 resumed.
 """
-import json
 from pathlib import Path
 import sys
 from typing import Any
 
 from studies.compare.areas import names
 from studies.compare.floor import floor
-from studies.compare.section import measure_all, Skipped, unfinished
+from studies.compare.section import measure_all, Skipped, unfinished, write_numbers
 from studies.optimum import maps, tiny, windows
 from studies.optimum.page import draw, page
 from studies.optimum.program import chain_of
@@ -36,8 +35,7 @@ def numbers() -> dict[str, Any]:
 
 def write(found: dict[str, Any], file: Path) -> None:
     """Write the numbers, the picture and the page."""
-    text = json.dumps(found).replace('[{', '[ {').replace(' {', '\n{')  # one row a line
-    file.with_suffix('.json').write_text(text + '\n', encoding='utf-8')
+    write_numbers(found, file.with_suffix('.json'))
     draw(found, file.parent)
     file.write_text(page(found), encoding='utf-8')
 

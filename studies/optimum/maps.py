@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 from studies.compare import areas, words
+from studies.compare.adversary import transitions
 from symdp_ros.analysis.accuracy import average_accuracy, patrols
 from symdp_ros.analysis.adversary import walk_distribution
 from symdp_ros.core.annotations import Floats
@@ -52,8 +53,7 @@ def bound(chain: Chain, length: int, epsilon: float, adjacency: int = 1,
     :param delay: d, for how many symbols a report waits; None: for the whole word.
     """
     size = len(chain)
-    moves = np.array([[chain.probabilities(s).get(t, 0.0) for t in chain.states]
-                      for s in chain.states])
+    moves = transitions(chain).toarray()
     powers = [np.eye(size)]
     for _ in range(adjacency):
         powers.append(powers[-1] @ moves)

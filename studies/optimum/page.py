@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from studies.compare import words
-from studies.compare.section import table
+from studies.compare.section import table, template
 from studies.optimum import maps, tiny, windows
 
 #: What knows as much: reports at once, one symbol later, with the whole word.
@@ -20,114 +20,6 @@ LOOKS = {'exponential': 'chain'}  # of `studies.compare.figures`, where it has a
 #: What the optimum of three states in a row may be exceeded by: ε, delay → ratio.
 GOALS = {(2.0, 1): 1.2, (3.0, 1): 1.2, (2.0, None): 1.3, (3.0, None): 1.3}
 
-_PAGE = """\
-# How far from the optimum
-
-Is a private route as good as it can be, or would a better mechanism err less at the same ε? This
-page compares our mechanisms with bounds that no mechanism can beat, whatever it computes. `make
-optimum` makes this page again, in about {minutes} minutes on two cores. The numbers of all chains,
-lengths, ε and maps are in [optimum.json](optimum.json). The *error* is the expected share of wrong
-symbols, for robots that move by the chain's P. Our mechanisms know P on the tiny chains; on real
-maps they take it for one of several models. ε and k are what the [promise](../privacy.md) speaks
-of.
-
-{short}
-
-![Errors beside what no mechanism can beat](optimum.svg)
-
-*Black: no mechanism errs less. Above: three states in a row, where the black line is the optimum
-itself. Below: means over {maps} maps; the optimum lies somewhere between the black line and ours.*
-
-## Tiny chains: the optimum itself
-
-On a chain of two or three states and words of {lengths} symbols, the best mechanism of all is the
-solution of a linear program. Its variables are the chances of all outputs for all words; privacy
-and causality are linear in them. So *at once* means the best mechanism that knows no later symbol;
-*one symbol later* the best that waits for one; *the whole word* the best for logs. Outputs are
-routes that the map allows. The robot begins at the first state of its row; the first symbol is one
-move later.
-
-A lower bound does not rest on the solver: the multipliers of its solution are rounded to
-fractions, and what they prove is computed in fractions (`studies/optimum/program.py`). It is below
-the optimum by {gap:.5f} at most, at ε = 5, where the solver is less exact; for ε ≤ 4 by
-{usual_gap:.5f}. In brackets: errors divided by the optimum. Errors of ours are exact: all words
-and all signals are enumerated.
-
-### k = 1
-
-{ones}
-
-{goals}
-
-{learned}
-
-### k = 2, anywhere or in a row
-
-Two words may differ in k places *anywhere*: that is what `adjacency` promises. `protect` needs
-less: the changed symbols stand *in a row*, as those of a visit do. Our mechanisms keep the first
-promise, which implies the second. The ratio is that to the optimum of the promise in the row;
-three states in a row, n = 4, ε = {shown_two:g}.
-
-{twos}
-
-## Windows: is there more to gain for visits?
-
-`protect` hides what a robot did during w ticks in a row. Today it does so by a slow clock: one
-signal in w ticks, with all of ε, and nothing between. Here w = {window}, n = 6, and the words are
-decoded by the best reader of the signals, on single ticks. *Watching for a change* is another
-mechanism, for windows alone. It watches for L ticks, beginning with a public reference: the state
-that was said last. It draws "no change", or "the first change is at tick i, to y", by randomized
-response, and says a change at tick i at tick i, so this works live. Then it is blind for w − 1
-ticks, and watches again. L = 1 is the slow clock. **This is private, for every chain, w and L**:
-the proof is in `studies/optimum/windows.py`, and a test enumerates all words and all answers of
-small cases in fractions. At ε = {shown_window:g}, with the best L and first tick:
-
-{windows}
-
-{watching}
-
-**On real maps** windows are long, {visit} ticks for a visit of 30 s at one tick a second, and
-there are many changes to tell apart. The table shows how many bits a second each tells of the
-robot: *slow clock, watching*. Both know, when they begin, where the robot was at the tick before.
-Watching may tell in which ticks the robot leaves, instead of in which one, and takes the L and the
-number of ticks that tell the most.
-
-{rates}
-
-{worth}, where an observer who thought two places equally likely is more than 99 % sure anyway. In
-use watching knows less: its reference may be wrong. So **the package does not have it**.
-
-## Real maps: a bound by one symbol
-
-Real maps are too large for the linear program. There, this holds. If a reader is told all other
-symbols, what is published is an ε-private channel for s_t. So the report of s_t is right with a
-chance of at most
-
-    E[g(P(s_t = · | s_{{t−1}}, s_{{t+1}}), ε)],   g(p, ε) = max over m of e^ε·p_m / (m − 1 + e^ε),
-
-p_m being the sum of the m largest p(s) (proof of g: [comparison.md](comparison.md#errors)). For
-reports at once, P(s_t = · | s_{{t−1}}) stands there, as they depend on no later symbol. The bound
-gives all of ε to one symbol and is told its neighbours, so it cannot be reached for all symbols
-at once. {loose}
-
-**For k > 1** the form with ε/k in place of ε is *wrong* in general: it holds only for mechanisms
-that spend ε/k on each symbol. On three states with all moves alike, n = 3, k = 3, ε = 3, that form
-says {alike_floor:.3f} for reports at once, and the linear program finds {alike:.3f}. What holds
-for all mechanisms, with changes anywhere or in a row, is the bound with all of ε, where k symbols
-in a row are hidden together: P(s_t = · | s_{{t−a}}, s_{{t+b}}) with a + b = k + 1; at once
-P(s_t = · | s_{{t−k}}) (proof: `studies/optimum/maps.py`). On these three states it says
-{alike_bound:.3f}.
-
-The means over all maps, which are those of [comparison.md](comparison.md): {walks} walks by P,
-{map_lengths}. For k = 1 moves are all alike; for k > 1 the robot stays k symbols on average. *At
-once*: the best of our live mechanisms on each map; *{delay} later*: adaptive with
-`delay: {delay}`; *logs*: the best of ours for a whole word. Errors at ε = {stored} are those of
-comparison.json; at the others (k = 1), permute-and-flip is left out.
-
-{means}
-"""
-
-
 # What the tables show.
 _ONE_SHOWN, _LEFT_OUT = (1.0, 2.0, 3.0, 5.0), ('guided',)  # ε; close to `paper`
 _TWO_SHOWN, _WINDOW_SHOWN = 3.0, 4.0
@@ -139,7 +31,7 @@ def page(numbers: dict[str, Any]) -> str:
     solved, charted = numbers['tiny'], numbers['maps']
     alike = next(row for row in solved if row['chain'] == tiny.ALIKE)
     lengths = sorted({row['n'] for row in solved})
-    return _PAGE.format(
+    return template(__file__).format(
         minutes=numbers['minutes'], short=_short(numbers), maps=len(_names(charted)),
         lengths=f'{lengths[0]} to {lengths[-1]}',
         gap=_gap(solved),

@@ -31,6 +31,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+from studies.compare.adversary import transitions
 from studies.compare.areas import area
 from studies.optimum.program import CHAINS, Program
 from symdp_ros.analysis.adversary import walk_distribution
@@ -138,8 +139,7 @@ def rates(chain: Chain, window: int, epsilon: float) -> tuple[float, float, int,
 
     :param chain: of ticks, in which every state can be left and the robot stays equally long.
     """
-    moves = np.array([[chain.probabilities(s).get(t, 0.0) for t in chain.states]
-                      for s in chain.states])
+    moves = transitions(chain).toarray()
     stays, ways = moves[0, 0], moves - np.diag(np.diag(moves))
     at = walk_distribution(chain, 400)[-1]
     later = np.linalg.matrix_power(moves, window)

@@ -3,10 +3,10 @@
 """The figures of the experiments."""
 from matplotlib.lines import Line2D
 import numpy as np
-from studies.drawing import new_figure, save
+from studies.drawing import finish, INK, new_figure, save
 from studies.paper.town import crossing, drive, ends, RIVER, ROUTE, STARTS, STREETS
 
-_RIGHT, _WRONG, _TRUTH, _INK = '#1b6ca8', '#d1495b', '#f7d98b', '#48505c'
+_RIGHT, _WRONG, _TRUTH, _INK = '#1b6ca8', '#d1495b', '#f7d98b', INK
 _LOOKS = {  # of a mechanism: its name, colour, line, mark and size
     'paper': ("paper's policy", '#1b6ca8', '-', 'o', 6),
     'guided': ('guided', '#2a9d54', '-', 's', 5),
@@ -81,7 +81,7 @@ def draw_distances(average_error, path) -> None:
                   mew=0.7)
         axis.plot([], [], color=colour, marker=mark, lw=1.8, mec='white', mew=0.7,
                   label=f'from {street}, {_WORDS_FOR[start]}')
-    _finish(axis)
+    finish(axis)
     axis.set(xlim=(0, 10.2), ylim=(0, len(ROUTE)))
     axis.set_xlabel('ε (k = 1)', color=_INK)
     axis.set_ylabel('average distance', color=_INK)
@@ -103,7 +103,7 @@ def draw_errors(average_error, path) -> None:
                 axis.plot(epsilons['exact'], errors['exact'], color=colour, ls=line, lw=1.8)
                 axis.plot(epsilons['sampled'], errors['sampled'], mark, color=colour, ms=size,
                           mec='white', mew=0.7)
-            _finish(axis)
+            finish(axis)
             if kind == 'online':
                 axis.set_title(f'from {street},\n{_WORDS_FOR[start]}', fontsize=10.5, color=_INK)
             else:
@@ -115,12 +115,6 @@ def draw_errors(average_error, path) -> None:
                       frameon=False, fontsize=9.5, loc='upper right')
     axes[0, 0].set(xlim=(0, 10.2), ylim=(0, len(ROUTE) + 0.3))
     save(figure, path)
-
-
-def _finish(axis):
-    axis.grid(color='#e3e6ea', lw=0.8)
-    axis.spines[['top', 'right']].set_visible(False)
-    axis.tick_params(colors=_INK, labelsize=9)
 
 
 def _draw_streets(axis, width):
