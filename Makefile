@@ -34,7 +34,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test test-thorough test-studies test-lossy test-often coverage lint fuzz \
-    kill soak docs figures experiments tables house gains choice visit-rule zones markers picture why-not optimum \
+    kill soak docs figures experiments tables gains choice visit-rule zones markers picture why-not optimum \
     coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
@@ -184,10 +184,6 @@ gains: setup
 # It reads comparison.json: after `make compare`.
 optimum: setup
 	$(VENV)/bin/python -m studies.optimum docs/evidence/optimum.md
-
-# Of the code alone: what it imports.
-house:
-	$(PYTHON) -m studies.house
 
 coordination: setup
 	$(VENV)/bin/python -m studies.coordination $(if $(QUICK),--quick build,docs/evidence)

@@ -1,21 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """How much belief is worth: errors of the private route beside those of the beliefs, measured."""
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass
+from itertools import product
 from math import exp
 from random import Random
 
 import numpy as np
+from studies.compare.section import table
 from symdp_ros.analysis.belief import (best_route, Filter, smooth,
                                        smooth_with_constant_normaliser)
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.errors import ChainError
-
-MOST_WORDS = 3_000  # that `constant_normaliser_error` enumerates
 
 
 def structured(chain: Chain, seed: int = 0, likely: float = 0.9) -> Chain:
@@ -26,11 +25,9 @@ def structured(chain: Chain, seed: int = 0, likely: float = 0.9) -> Chain:
     back to a state whose own pick leads here, where there is another. So a robot mostly follows a
     road through the map, and now and then leaves it. The same seed gives the same P everywhere.
 
+    :param chain: not complete.
     :param likely: in (0, 1).
-    :raises ChainError: a complete chain, whose P is uniform.
     """
-    if not chain.stores_edges:
-        raise ChainError('a complete chain has no probabilities: its moves are all alike')
     random, pick, rows = Random(seed), {}, {}
     for state in chain.states:
         successors = chain.successors(state)
@@ -91,26 +88,20 @@ def belief_errors(chains: Iterable[Chain], privacy: Privacy, *, policy: str = 'g
     return BeliefErrors(*zip(np.mean(errors, axis=0).tolist(), deviations.tolist(), strict=True))
 
 
-def belief_table(maps: Mapping[str, Chain], epsilons: Iterable[float] = (1.0, 2.0, 3.0), *,
-                 policy: str = 'guided', structures: int = 5) -> str:
+def belief_table(name: str, chain: Chain, epsilons: Iterable[float], policy: str) -> str:
     """
-    Return `belief_errors` in Markdown: patrols of each map under several `structured` P, k = 1.
+    Return `belief_errors` in Markdown: patrols of a map under five `structured` P, k = 1.
 
     The last column is how much lower the smoothed error is than the private one.
-
-    :param maps: name → chain, not complete.
     """
-    lines = ['| map (states) | ε | private | filtered | smoothed | feasible route | saved |',
-             '|---|---|---|---|---|---|---|']
-    for name, chain in maps.items():
-        chains = [structured(chain, seed) for seed in range(structures)]
-        for epsilon in epsilons:
-            errors = belief_errors(chains, Privacy(epsilon), policy=policy)
-            cells = [f'{mean:.3f} ± {deviation:.3f}' for mean, deviation in astuple(errors)]
-            less = 1 - errors.smoothed[0] / errors.private[0]
-            lines.append(f'| {name} ({len(chain)}) | {epsilon:g} | {" | ".join(cells)} | '
-                         f'{less:.0%} |')
-    return '\n'.join(lines) + '\n'
+    lines, chains = [], [structured(chain, seed) for seed in range(5)]
+    for epsilon in epsilons:
+        errors = belief_errors(chains, Privacy(epsilon), policy=policy)
+        lines.append((f'{name} ({len(chain)})', f'{epsilon:g}',
+                      *(f'{mean:.3f} ± {deviation:.3f}' for mean, deviation in astuple(errors)),
+                      f'{1 - errors.smoothed[0] / errors.private[0]:.0%}'))
+    return table(('map (states)', 'ε', 'private', 'filtered', 'smoothed', 'feasible route',
+                  'saved'), lines)
 
 
 @dataclass(frozen=True)
@@ -134,13 +125,10 @@ def constant_normaliser_error(chain: Chain, privacy: Privacy,
     """
     Measure `smooth_with_constant_normaliser` by enumeration of all feasible words of a length ≥ 1.
 
-    :raises ChainError: there are more than `MOST_WORDS`; or all words over an alphabet are
-        feasible, and nothing is approximate.
+    :param chain: not complete: there, `smooth` is exact.
     """
-    if chain.is_alphabet:
-        raise ChainError('the normaliser of a complete chain is constant: `smooth` is exact')
     mechanism = OfflineMechanism(chain, privacy, base='counting')
-    labels = _feasible_words(chain, length)
+    labels = [word for word in product(chain.states, repeat=length) if chain.is_feasible(word)]
     models, index = chain.models(mechanism.trust), chain.state_index
     chances = [exp(models.log_measure([index[s] for s in (chain.initial_state, *word)]))
                for word in labels]
@@ -159,25 +147,12 @@ def constant_normaliser_error(chain: Chain, privacy: Privacy,
     return ConstantNormaliserError(*losses.tolist())
 
 
-def constant_normaliser_table(chains: Mapping[str, Chain], length: int,
-                              epsilons: Iterable[float] = (1.0, 2.0, 3.0, 5.0)) -> str:
-    """Return `constant_normaliser_error` in Markdown, k = 1; `chains`: name → chain."""
-    lines = ['| chain (states), n | ε | private | exact | constant Z | distance of beliefs |',
-             '|---|---|---|---|---|---|']
-    for name, chain in chains.items():
-        for epsilon in epsilons:
-            cells = astuple(constant_normaliser_error(chain, Privacy(epsilon), length))
-            lines.append(f'| {name} ({len(chain)}), {length} | {epsilon:g} | '
-                         + ' | '.join(f'{cell:.4f}' for cell in cells) + ' |')
-    return '\n'.join(lines) + '\n'
-
-
-def _feasible_words(chain, length):
-    words = [()]
-    for _ in range(length):
-        words = [(*word, there) for word in words
-                 for there in chain.successors(word[-1] if word else chain.initial_state)]
-        if len(words) > MOST_WORDS:
-            raise ChainError(f'there are more than {MOST_WORDS} feasible words of length '
-                             f'{length}: take a shorter length or a smaller chain')
-    return words
+def constant_normaliser_table(name: str, chain: Chain, length: int) -> str:
+    """Return `constant_normaliser_error` in Markdown, k = 1."""
+    lines = []
+    for epsilon in (1.0, 2.0, 3.0, 5.0):
+        cells = astuple(constant_normaliser_error(chain, Privacy(epsilon), length))
+        lines.append((f'{name} ({len(chain)}), {length}', f'{epsilon:g}',
+                      *(f'{cell:.4f}' for cell in cells)))
+    return table(('chain (states), n', 'ε', 'private', 'exact', 'constant Z',
+                  'distance of beliefs'), lines)

@@ -39,16 +39,6 @@ def audit_table() -> str:
     return table(head, lines)
 
 
-def beliefs_table() -> str:
-    """Return what belief is worth on the depot in Markdown."""
-    return belief_table({'depot': depot()}, BELIEVED, policy=POLICY).rstrip()
-
-
-def normaliser_table() -> str:
-    """Return the error of the constant normaliser on `FOUR` in Markdown."""
-    return constant_normaliser_table({'four': FOUR}, NORMALISED).rstrip()
-
-
 def accuracy() -> Accuracies:
     """Return the expected error by ε and mechanism on the depot."""
     return Calibration(depot(), 1, LENGTH, walks=WALKS).table(EPSILONS)
@@ -72,7 +62,8 @@ def page(quick: bool = False) -> str:
     found = accuracy()
     return template(__file__).format(
         length=LENGTH, walks=WALKS, audit=audit_table(),
-        belief=beliefs_table(), policy=POLICY, normaliser=normaliser_table(),
+        belief=belief_table('depot', depot(), BELIEVED, POLICY), policy=POLICY,
+        normaliser=constant_normaliser_table('four', FOUR, NORMALISED),
         accuracy=accuracy_table(found), accuracy_off=max(
             error.standard_error for row in found.values() for error in row.values()))
 

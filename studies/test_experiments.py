@@ -119,12 +119,6 @@ def test_what_the_page_says_of_our_policy():
     assert at_5['far away']['guided'] > 13 and at_5['far away']['paper'] < 12
 
 
-def test_the_bound_with_most_moves():
-    bound = CORRECT['bound_with_most_moves']
-    assert study.correct_bound() == pytest.approx(bound, **EXACTLY)
-    assert all(found['exact'][0] == 0 for found in CORRECT['detour'].values())
-
-
 def test_the_paths_of_figure_1():
     for word in schemes.PATHS.values():
         cells = np.array([[int(part) for part in cell.split(',')] for cell in word])
@@ -146,13 +140,6 @@ def test_the_automaton_of_figure_2_has_a_row_for_each_count_of_errors():
                    for chance in symbols.values()]
         assert sum(chances) == (state[0] < 3)
     assert moves[(0, 0), 1] == {'b': Fraction(1, 3), 'c': Fraction(1, 3)}
-
-
-def test_the_policy_of_figure_4():
-    assert schemes.response('s1', 's0') == {'s1': 'τ', 's2': '(1−τ)/2', 's3': '(1−τ)/2'}
-    assert schemes.response('s1', 's2') == {'s2': '1/2', 's3': '1/2'}
-    assert [schemes.CHAIN.successors(s) for s in ('s0', 's1')] \
-        == [('s1', 's2', 's3'), ('s1', 's2')]
 
 
 @pytest.mark.parametrize('start', town.STARTS)

@@ -36,9 +36,8 @@ def test_the_audit(monkeypatch):
 
 
 def test_belief():
-    found = belief_table({'depot': tables.depot()}, [2.0], policy=tables.POLICY)
-    table = cells(section('Belief'))
-    assert cells(found)[2] in table and cells(found)[0] == table[0]
+    found = cells(belief_table('depot', tables.depot(), [2.0], tables.POLICY))
+    assert found[2] in cells(section('Belief'))
 
 
 def test_belief_saves_a_third():
@@ -50,17 +49,12 @@ def test_belief_saves_a_third():
         assert int(saved.rstrip('%')) / 100 == pytest.approx(1 - smoothed / private, abs=0.01)
 
 
-def test_the_constant_normaliser():
-    assert section('Constant normaliser') == tables.normaliser_table()
-
-
 def test_accuracy(monkeypatch):
-    """And the words around the tables."""
+    """And the constant normaliser, and the words around the tables."""
     found = tables.accuracy()
     assert section('Accuracy') == tables.accuracy_table(found)
     monkeypatch.setattr(tables, 'accuracy', lambda: found)
-    for name, title in (('audit_table', 'Audit'), ('beliefs_table', 'Belief'),
-                        ('normaliser_table', 'Constant normaliser')):
-        monkeypatch.setattr(tables, name, lambda title=title: section(title))
+    for name, title in (('audit_table', 'Audit'), ('belief_table', 'Belief')):
+        monkeypatch.setattr(tables, name, lambda *of, title=title: section(title))
     assert tables.page() == TEXT
     assert '`make tables`' in TEXT

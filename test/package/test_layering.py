@@ -99,6 +99,23 @@ def test_no_circles():
     TopologicalSorter(imports).prepare()  # raises CycleError, which names them
 
 
+def test_the_picture_of_the_house():
+    """CONTRIBUTING.md draws who imports whom, but for what a way of several arrows shows."""
+    imports = {room: set() for room in ROOMS}
+    for path, room in FILES:
+        names = imported(path.read_text(encoding='utf-8'), 'symdp_ros')
+        imports[room] |= {other for other in ROOMS if other != room and any(
+            f'{name}.'.startswith(f'symdp_ros.{other}.') for name in names)}
+    reached = {}
+    for room in ROOMS:
+        reached[room] = imports[room].union(*(reached[other] for other in imports[room]))
+    arrows = sorted((room, other) for room, others in imports.items() for other in others
+                    if not any(other in reached[between] for between in others))
+    picture = '\n'.join(['flowchart TD', *(f'  {room} --> {other}' for room, other in arrows)])
+    page = (PACKAGE.parent / 'CONTRIBUTING.md').read_text(encoding='utf-8')
+    assert f'```mermaid\n{picture}\n```' in page, f'it is this now:\n{picture}'
+
+
 def test_every_file_is_in_a_room():
     assert {path for path, _ in FILES} == {*PACKAGE.rglob('*.py')} - {PACKAGE / '__init__.py'}
 
