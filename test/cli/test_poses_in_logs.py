@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from recordings import fleets, own_types, record, stamped
 from rosbags.typesys import get_typestore, Stores
-from shared_data import shared_case
 from symdp_ros import read_chain
 from symdp_ros.logs import read_log
 
@@ -178,28 +177,3 @@ def test_poses_in_other_coordinates_than_the_map(tmp_path, offset, refused):
             == refused
         assert ('half of them within' in told) == bool(more)
     assert (tmp_path / 'out').exists() and any((tmp_path / 'out').glob('[!.]*')) != refused
-
-
-def test_the_case_of_poses_far_from_their_map(tmp_path):
-    log = shared_case('09-poses-far-from-map', 'pose_far')
-    run = run_symdp('release', log, '--topic', '/pose', '--input', 'pose', '--sampling', 'period',
-                    '--map', shared_case('grid.geojson'), '--self-loops', '--initial-state', '0',
-                    '--adjacency', '1', '--epsilon', '1', '-o', 'o', '--ledger', 'l', '--subject',
-                    'r', '--dry-run', cwd=tmp_path, COLUMNS='400')
-    assert run.returncode == 1 and 'refused' in run.stderr
-    assert 'lie farther from the map than it is large (8.49 m)' in run.stderr
-    assert 'half of them within 38,414 m of the nearest region' in run.stderr
-
-
-@pytest.mark.parametrize('log, building, told', [
-    ('empty', 'one', None), ('empty', 'two', "does not have: '' ("),
-    ('other', 'one', "does not have: 'B1' ("), ('other', 'two', "does not have: 'B1' (")])
-def test_the_case_of_floors_that_the_map_does_not_name(tmp_path, log, building, told):
-    case, place = '28-floor-name-unknown', 'robots[name=tb1].location'
-    run = run_symdp('release', shared_case(case, log), '--map',
-                    shared_case(case, f'{building}.building.yaml'), '--initial-state', 'dock',
-                    '--self-loops', '--topic', 'fleet_states', '--input', 'pose', '--field', place,
-                    '--level-field', f'{place}.level_name', '--epsilon=1', '--adjacency=1', '-o',
-                    'out', '--dry-run', cwd=tmp_path, COLUMNS='400')
-    assert run.returncode == (0 if told is None else 1), run.stderr
-    assert (told or 'half of them within') in run.stderr

@@ -138,16 +138,6 @@ def test_wrong_usage(here, capsys, arguments, logs, output, text):
     assert not (here / output).exists()
 
 
-def test_bad_archives_are_said(here, capsys):
-    (here / 'letter.parquet').write_text('Dear Sir')
-    (here / 'dataset.parquet').mkdir()
-    for name, text in (('letter.parquet', 'no Parquet file'), ('nowhere.parquet', 'no such file'),
-                       ('dataset.parquet', 'it holds no .parquet file')):
-        assert main(arguments_of(logs=[name])) == 1
-        told = capsys.readouterr()
-        assert text in told.out and '1 failed' in told.out and told.err == ''
-
-
 def test_a_directory_of_archives_is_not_taken_for_one_without_logs(here, capsys):
     assert main(arguments_of(logs='.', output='out')) == 1
     assert 'release each archive separately' in capsys.readouterr().err

@@ -18,20 +18,6 @@ from symdp_ros.core.offline.automaton import HammingAutomaton
 ABC = Chain.complete(['a', 'b', 'c'], 'a')
 
 
-def test_abc_at_distance_2():
-    """3 pairs of positions, 2 other symbols at each: 12."""
-    automaton = HammingAutomaton(ABC, list('abc'), 2)
-    assert automaton.word_count == 12
-    # From (0, 0): 'a' leaves 2·2 words, each of 'b' and 'c' leaves 2·2.
-    assert automaton.policy(0, 0, 'a') == {s: Fraction(1, 3) for s in 'abc'}
-    # After one error: 'b' leaves 2 words, an error 1.
-    assert automaton.policy(1, 1, 'b') == {
-        'a': Fraction(1, 4), 'b': Fraction(1, 2), 'c': Fraction(1, 4)}
-    # No error so far: both other positions must be errors.
-    assert automaton.policy(1, 0, 'a') == {'a': Fraction(1, 2), 'c': Fraction(1, 2)}
-    assert automaton.policy(2, 2, 'c') == {'c': 1}
-
-
 def test_more_errors_than_symbols_were_read_cannot_be():
     automaton = HammingAutomaton(ABC, list('abc'), 2)
     assert [[automaton.count(position, errors, 'a') for errors in range(3)]
@@ -64,12 +50,6 @@ def test_s1_s2_s3_at_distance_2():
     assert automaton.policy(1, 1, 's3') == {s: Fraction(1, 3) for s in ('s3', 's0', 's2')}
     assert [state for state in automaton.states() if state.position == 1] == [
         (1, 0, 's1'), (1, 1, 's2'), (1, 1, 's3')]
-
-
-def test_algorithm_2_must_start_from_distance_l():
-    """(q_{|w|, n}, s), with as many errors as symbols, would count m_n instead of m_ℓ."""
-    word = ('s1', 's2', 's3')
-    assert HammingAutomaton(FOUR, word, 3).word_count == 9 != 6
 
 
 @pytest.mark.parametrize('chain', CHAINS.values(), ids=CHAINS)

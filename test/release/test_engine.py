@@ -156,11 +156,6 @@ def test_split_logs_are_one_charge_and_many_files(place):
     place.check()
 
 
-def test_unknown_regions_are_symbols(place):
-    place.log(word=['none', 'a', '', 'cellar', 'b'])
-    assert place.release().outcomes[0].length == 5
-
-
 @pytest.mark.parametrize('content, said', [
     ('', 'header'), ('stamp,symbol\n', 'no symbols'), ('stamp,symbol\n0,a', 'no line end'),
     ('stamp,symbol\nx,a\n', 'line 2'), ('time,place\n0,a\n', 'header')])
@@ -180,16 +175,6 @@ def test_logs_still_being_recorded_are_skipped(place):
     (place.logs / 'live' / 'live_0.mcap').write_bytes(b'\x89MCAP0\r\n')
     report = place.release()
     assert report.ok and report.outcomes == () and '1 still being recorded' in str(report)
-
-
-def test_a_log_whose_name_cannot_be_printed_has_failed(place):
-    place.log('fine.csv')
-    (place.logs / os.fsdecode(b'still being recorded\xff\n.csv')).write_text('')
-    report = place.release()
-    assert not report.ok and report.skipped == ()
-    assert [(outcome.log_id, outcome.kind) for outcome in report.outcomes] == [
-        (r'still being recorded\xff\n.csv', 'failed'), ('fine.csv', 'released')]
-    assert '1 failed' in str(report) and str(report).isprintable()
 
 
 def test_it_stops_between_transactions(place, monkeypatch):
