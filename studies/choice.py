@@ -24,7 +24,6 @@ from symdp_ros.analysis.zoning import propose_zones
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.choice import choose
-from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import AUTO, DEFAULT_TRUST, LIVE
@@ -98,7 +97,7 @@ def measured(name: str, law: str, k: int, kind: str) -> list[dict[str, tuple[flo
     result = []
     for epsilon in EPSILONS:
         privacy = Privacy(epsilon, k, zones_of(chain, law))
-        found = {each.name: errors_of_robots(made(each, chain, privacy), words)
+        found = {each.name: errors_of_robots(each.made(chain, privacy), words)
                  for each in candidates(kind, privacy)}
         means = {one: float(sum(weight * part.mean() for weight, part in zip(
             weights, errors, strict=True))) for one, errors in found.items()}
@@ -124,11 +123,6 @@ def candidates(kind: str, privacy: Privacy) -> Iterator[MechanismSettings]:
     yield from settings.available(privacy.zones).values()
     if privacy.zones is None:
         yield replace(settings, selection=LIVE if kind == LIVE else 'causal', policy='paper')
-
-
-def made(each: MechanismSettings, chain: Chain, privacy: Privacy) -> Mechanism:
-    """Return the mechanism of settings."""
-    return (each.online if each.selection == LIVE else each.offline)(chain, privacy)
 
 
 def _deviation(weights: Floats, some: list[Floats], others: list[Floats]) -> float:

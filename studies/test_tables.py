@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from studies import tables
 from studies.belief import belief_table
-from symdp_ros.core.registry import POLICIES, WHOLE_WORD
+from symdp_ros.core.mechanism_settings import WHOLE_WORD
+from symdp_ros.core.registry import POLICIES
 
 PAGE = Path(__file__).resolve().parents[1] / 'docs' / 'evidence' / 'tables.md'
 TEXT = PAGE.read_text(encoding='utf-8')

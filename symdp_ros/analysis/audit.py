@@ -24,11 +24,11 @@ import numpy as np
 from symdp_ros.core.annotations import Ints, Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
-from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.core.mechanism_settings import WHOLE_WORD
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import CHOICES, IN_ZONES, POLICIES, WHOLE_WORD
+from symdp_ros.core.registry import IN_ZONES, POLICIES
 from symdp_ros.core.zones import Zones
 from symdp_ros.errors import ConfigurationError
 
@@ -44,7 +44,7 @@ _NEVER = 1e300  # −ln 0, as far as differences go
 class AuditRow:
     """The worst of one mechanism: over all adjacent words and all outputs."""
 
-    mechanism: str          # 'online', which is also causal; or of `core.offline.WHOLE_WORD`
+    mechanism: str          # 'online', which is also causal; or of `WHOLE_WORD`
     policy: str | None      # of 'online'
     length: int             # n
     epsilon: float
@@ -80,12 +80,8 @@ def audit(chain: Chain, privacy: Privacy, length: int) -> list[AuditRow]:
     rows = [_drawn(OnlineMechanism(chain, privacy, policy=policy).law, words, outputs, privacy,
                    zones, 'online', policy) for policy in POLICIES
             if zones is None or policy in IN_ZONES]
-    for name in WHOLE_WORD:
-        chosen = CHOICES[name]
-        if zones is not None and {*chosen.values()}.isdisjoint(IN_ZONES):
-            continue
-        law = OfflineMechanism(chain, privacy, **chosen).law
-        rows.append(_drawn(law, words, outputs, privacy, zones, name))
+    rows += [_drawn(settings.offline(chain, privacy).law, words, outputs, privacy, zones, name)
+             for name, settings in WHOLE_WORD.items() if zones is None or settings.knows_zones]
     return rows
 
 

@@ -7,33 +7,31 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import count
 from math import log
-from typing import Any
 
 from symdp_ros.analysis.accuracy import (accuracy, averaged, check_walks, errors_of_robots,
                                          mean_stay, patrols)
 from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
+from symdp_ros.core.mechanism_settings import MechanismSettings, WHOLE_WORD
 from symdp_ros.core.models import check_base
-from symdp_ros.core.offline import OfflineMechanism
-from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (check_gone, CHOICES, DEFAULT_TRUST, IN_ZONES,
-                                     LIVE as LIVE_DRAWS, name_of, POLICIES, WHOLE_WORD)
+from symdp_ros.core.registry import check_gone, DEFAULT_TRUST, LIVE as LIVE_DRAWS, POLICIES
 from symdp_ros.errors import ConfigurationError
 
 DELAYS = 1, 3, 10  # symbols; to wait for all is 'causal, adaptive'
 
 
-def _live(delays: Iterable[int]) -> dict[str, dict[str, Any]]:
-    choices = [{'policy': policy} for policy in POLICIES] + [
-        {'policy': 'adaptive', 'delay': delay} for delay in delays]
-    return {name_of(LIVE_DRAWS, **choice): choice for choice in choices}
+def _live(delays: Iterable[int]) -> dict[str, MechanismSettings]:
+    choices = [*((policy, 0) for policy in POLICIES), *(('adaptive', delay) for delay in delays)]
+    settings = [MechanismSettings(LIVE_DRAWS, policy=policy, delay=delay)
+                for policy, delay in choices]
+    return {each.name: each for each in settings}
 
 
 #: Names of mechanisms as people choose them: live ones by policy, then those for logs.
 LIVE = tuple(_live(DELAYS))
-LOGGED = WHOLE_WORD
+LOGGED = tuple(WHOLE_WORD)
 MECHANISMS = (*LIVE, *LOGGED)
 
 _DRAWS = 2  # of each walk, where errors are simulated
@@ -78,11 +76,10 @@ class Calibration:
                  zones: Mapping[str, Iterable[str]] | None = None):
         self._privacy = Privacy(0.0, adjacency, zones)
         check_base('chain', trust)
-        self._chain, self._length, self._trust = chain, length, trust
-        self._live, self._logged = (
-            {name: choice for name, choice in choices.items()
-             if zones is None or {*choice.values()} & {*IN_ZONES}}
-            for choices in (_live(delays), {name: CHOICES[name] for name in LOGGED}))
+        self._chain, self._length = chain, length
+        self._settings = {name: replace(each, trust=trust)
+                          for name, each in {**_live(delays), **WHOLE_WORD}.items()
+                          if zones is None or each.knows_zones}
         self._word, self._walks = word, walks
         self._words: dict[str, Sequence[Word]] = {
             name: check_walks(patrols(robot, length, walks))
@@ -102,7 +99,7 @@ class Calibration:
 
     def mechanisms(self) -> tuple[str, ...]:
         """Return the mechanisms that are compared: with zones, those that know them."""
-        return *self._live, *self._logged
+        return tuple(self._settings)
 
     def error(self, name: str, epsilon: float) -> Error:
         """
@@ -183,17 +180,14 @@ class Calibration:
         return epsilons
 
     def _mechanism(self, name: str, epsilon: float) -> Mechanism:
-        privacy = replace(self._privacy, epsilon=epsilon)
-        if name in self._live:
-            return OnlineMechanism(self._chain, privacy, trust=self._trust, **self._live[name])
-        if name not in self._logged:
+        if name not in self._settings:
             for part in str(name).split(', '):
                 check_gone('mechanism', part)
             raise ConfigurationError(f'{name!r} is no mechanism: it must be one of '
-                                     + '; '.join([*self._live, *self._logged]),
-                                     setting='mechanism')
-        return OfflineMechanism(self._chain, privacy.for_length(self._length), trust=self._trust,
-                                **self._logged[name])
+                                     + '; '.join(self._settings), setting='mechanism')
+        settings, privacy = self._settings[name], replace(self._privacy, epsilon=epsilon)
+        return settings.made(self._chain, privacy if settings.selection == LIVE_DRAWS
+                             else privacy.for_length(self._length))
 
 
 def least_epsilon(error: Callable[[float], float], target: float, tolerance: float,

@@ -31,11 +31,12 @@ from symdp_ros.analysis.adversary import (best_guess_in_zones, best_guesses, Gue
 from symdp_ros.analysis.calibration import least_epsilon
 from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.mechanism_settings import CHOICES, MechanismSettings
 from symdp_ros.core.models import MAP
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import AUTO, CHOICES, CHOICES_BY_MODELS, DEFAULT_TRUST, LIVE
+from symdp_ros.core.registry import AUTO, DEFAULT_TRUST, LIVE
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, as_fraction, Reports
@@ -51,6 +52,7 @@ _SHORTER = 6              # times, the walks by which is measured how long a cal
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
 _MOST_STATES = 2_000      # whose distances in moves are computed
 _TOLERANCE = 0.01
+_BY_MODELS = 'exponential', 'causal, adaptive'  # of logs: what uses the models of a robot
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Way:
     """
     One way to report.
 
-    :param name: a policy; of logs, one of `registry.CHOICES`.
+    :param name: a policy; of logs, one of `mechanism_settings.CHOICES`.
     :param clock: ticks from one report to the next, and the most moves between them.
     :param late: the delay of live reports, in symbols; None: whole logs are released.
     """
@@ -283,7 +285,7 @@ class VisitCalibration:
             self._chain(*clock)  # before threads ask for it
         late = _symbols_late(delay, period)
         return [
-            *(Way(name, clock, None) for name in CHOICES_BY_MODELS
+            *(Way(name, clock, None) for name in _BY_MODELS
               for clock in (between[:1] if name == 'exponential' else clocks)),
             *(Way('guided', clock) for clock in between if self._zones is None),
             *(Way('adaptive', clock, d) for clock in clocks for d in dict.fromkeys((0, late)))]
@@ -332,11 +334,9 @@ class VisitCalibration:
         """
         ticks, (report, moves) = self._ticks(period), way.clock
         chain, each, random = self._chain(report, moves), ticks // report, Random(ticks)
-        if way.late is None:
-            return OfflineMechanism(chain, privacy, trust=self._trust, reports=each,
-                                    random=random, **CHOICES[way.name])
-        return OnlineMechanism(chain, privacy, policy=way.name, delay=way.late,
-                               trust=self._trust, reports=each, random=random)
+        settings = CHOICES[way.name] if way.late is None else MechanismSettings(
+            LIVE, policy=way.name, delay=way.late)
+        return replace(settings, trust=self._trust, reports=each).made(chain, privacy, random)
 
     def replay(self, mechanism: OnlineMechanism | OfflineMechanism, period: float, route: Ints,
                robot: Chain, late: int | None) -> tuple[Ints, Floats | None]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from math import inf
 
 from symdp_ros.analysis.visits import Errors
-from symdp_ros.core.registry import BASES, CHOICES, DEFAULT_TRUST
+from symdp_ros.core.mechanism_settings import CHOICES
+from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.files.quoted import quoted
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.maps.zones import LEVELS
@@ -25,8 +26,8 @@ def parameters_of(errors: Errors, period: float, epsilon: float, options: argpar
     """
     draws: dict[str, object] = {'policy': errors.mechanism}
     if errors.delay is None:
-        draws = {'base' if value in BASES else 'mechanism' if name == 'selection' else name: value
-                 for name, value in CHOICES[errors.mechanism].items()}
+        settings = CHOICES[errors.mechanism]
+        draws = {'mechanism': settings.selection, **settings.opened}
     by_hand = {} if by_rule else {
         'period': period, 'report_period': errors.report_period,
         'moves': 0 if errors.report_period == tick else errors.moves, **draws}

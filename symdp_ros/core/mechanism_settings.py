@@ -12,7 +12,7 @@ from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core.registry import (AUTO, check_choice, check_delay, check_learn, check_reports,
                                      DEFAULT_BASE, DEFAULT_LEARN, DEFAULT_TRUST, IN_ZONES, LIVE,
-                                     name_of, OPEN, POLICIES, SELECTIONS)
+                                     OPEN, POLICIES, SELECTIONS)
 from symdp_ros.settings import settings_of
 
 if TYPE_CHECKING:
@@ -95,8 +95,29 @@ class MechanismSettings:
 
     @property
     def name(self) -> str:
-        """Return the name that people read, of settings without 'auto'."""
-        return name_of(self.selection, base=self.base, policy=self.policy, delay=self.delay)
+        """
+        Return the name that people read, of settings without 'auto'.
+
+        Such as 'live, adaptive, delay 3' and 'exponential, counting'.
+        """
+        taken = [value for value in self.opened.values() if value != DEFAULT_BASE]
+        late = [f'delay {self.delay}'] if self.delay else []
+        return ', '.join([self.selection, *taken, *late])
+
+    @property
+    def opened(self) -> dict[str, str]:
+        """Return base or policy, by name: those that the selection uses of what 'auto' leaves."""
+        return self._fields(name for name in OPEN if name in self._used())
+
+    @property
+    def knows_zones(self) -> bool:
+        """Return whether it can be used with zones."""
+        return self.selection in IN_ZONES or self.policy in IN_ZONES
+
+    def made(self, chain: 'Chain', privacy: 'Privacy', random: 'RandomBits | None' = None
+             ) -> 'OnlineMechanism | OfflineMechanism':
+        """Return what draws, live or whole words, as these settings say."""
+        return (self.online if self.selection == LIVE else self.offline)(chain, privacy, random)
 
     def online(self, chain: 'Chain', privacy: 'Privacy',
                random: 'RandomBits | None' = None) -> 'OnlineMechanism':
@@ -151,8 +172,8 @@ class MechanismSettings:
         """Return which mechanism draws, and how it takes the robot to move, for people to read."""
         uses = self._used()
         named = [] if self.selection == LIVE else [f'mechanism {self.selection}']
-        named += [f'{name} {getattr(self, name)}' for name in OPEN
-                  if name in uses and (self.selection, getattr(self, name)) != (AUTO, AUTO)]
+        named += [f'{name} {value}' for name, value in self.opened.items()
+                  if (self.selection, value) != (AUTO, AUTO)]
         moving = ('base' in uses and self.base in ('chain', AUTO)) or (
             'policy' in uses and self.policy in ('adaptive', AUTO))
         return ', '.join(named) + (
@@ -164,3 +185,10 @@ class MechanismSettings:
 def _uses(selection: str) -> tuple[str, ...]:
     """Return the names of the settings that a selection uses."""
     return SELECTIONS.get('causal' if selection == LIVE else selection, ())
+
+
+#: Every mechanism of whole words that 'auto' can take, by name.
+CHOICES = MechanismSettings().available()
+#: Those that look at the whole word: the others err as the online mechanism does.
+WHOLE_WORD = {name: each for name, each in CHOICES.items()
+              if each.selection != 'causal' or each.policy == 'adaptive'}

@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The choices, by name; the module of a choice is imported when it is first made."""
-from itertools import product
-from typing import Any
-
 from symdp_ros.errors import ConfigurationError
 
 POLICIES = ('paper', 'guided', 'adaptive')
@@ -31,29 +28,6 @@ SELECTIONS: dict[str, tuple[str, ...]] = {
 IN_ZONES = ('adaptive', 'exponential')
 #: What 'auto' stands for; 'paper' is taken only where it is named.
 OPEN: dict[str, tuple[str, ...]] = {'base': BASES, 'policy': POLICIES[1:]}
-
-
-def name_of(selection: str, *, base: str = DEFAULT_BASE, policy: str = DEFAULT_POLICY,
-            delay: int = 0) -> str:
-    """Return the name of a mechanism for people: 'live, adaptive, delay 3', 'exponential'."""
-    uses = SELECTIONS.get('causal' if selection == LIVE else selection, ())
-    return ', '.join([selection, *([base] if 'base' in uses and base != DEFAULT_BASE else []),
-                      *([policy] if 'policy' in uses else []),
-                      *([f'delay {delay}'] if delay else [])])
-
-
-#: Every mechanism of whole words that 'auto' can take, by name → the settings that make it.
-CHOICES: dict[str, dict[str, Any]] = {
-    name_of(selection, **more): {'selection': selection, **more}
-    for selection, uses in SELECTIONS.items()
-    for values in product(*([(name, value) for value in values]
-                            for name, values in OPEN.items() if name in uses))
-    for more in [dict[str, Any](values)]}
-#: Those that look at the whole word: the others err as the online mechanism does.
-WHOLE_WORD = tuple(name for name, choice in CHOICES.items()
-                   if choice['selection'] != 'causal' or choice['policy'] == 'adaptive')
-#: Of these, what uses the models of how a robot moves (`core.models`).
-CHOICES_BY_MODELS = ('exponential', 'causal, adaptive')
 
 
 def check_choice(setting: str, value: object, choices: tuple[str, ...]) -> None:
@@ -97,9 +71,7 @@ def check_learn(policy: str, learn: str) -> None:
 
     :raises ConfigurationError: it is none of `LEARNT`, or not 'none' and the policy not adaptive.
     """
-    if learn not in LEARNT:
-        raise ConfigurationError(f'learn must be one of {", ".join(LEARNT)}, not {learn!r}',
-                                 setting='learn')
+    check_choice('learn', learn, LEARNT)
     if learn != 'none' and policy not in ('adaptive', AUTO):
         raise ConfigurationError(f'learn is {learn}, which needs the policy adaptive (of logs: '
                                  f'mechanism causal), not {policy}', setting='learn')

@@ -15,8 +15,8 @@ from strategies import (CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, per_
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.analysis import audit as module
 from symdp_ros.analysis.audit import audit
+from symdp_ros.core.mechanism_settings import CHOICES
 from symdp_ros.core.online.causal_law import Causal
-from symdp_ros.core.registry import CHOICES
 
 MECHANISMS = [('online', 'paper'), ('online', 'guided'), ('online', 'adaptive'),
               ('exponential', None), ('exponential, counting', None), ('causal, adaptive', None)]
@@ -60,7 +60,7 @@ def test_against_a_plain_search(chain, adjacency, monkeypatch):
         return lambda word: {output: probability(mechanism, word, output) for output in drawn}
 
     def offline(name):
-        mechanism = OfflineMechanism(chain, privacy, **CHOICES[name])
+        mechanism = CHOICES[name].offline(chain, privacy)
         return lambda word: {o: exp(mechanism.log_probability(word, o)) for o in outputs}
 
     for row in audit(chain, privacy, 2):

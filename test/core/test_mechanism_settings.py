@@ -5,23 +5,17 @@ import pytest
 from refusals import refused
 from strategies import FOUR
 from symdp_ros import ConfigurationError, Privacy
-from symdp_ros.core.mechanism_settings import MechanismSettings
-
-EVERY = ['exponential', 'exponential, counting', 'causal, guided', 'causal, adaptive']
+from symdp_ros.core.mechanism_settings import CHOICES, MechanismSettings, WHOLE_WORD
 
 
-@pytest.mark.parametrize('settings, names', [
-    ({}, EVERY), ({'base': 'counting'}, ['exponential, counting', *EVERY[2:]]),
-    ({'selection': 'exponential'}, EVERY[:2]),
-    ({'policy': 'paper'}, [*EVERY[:2], 'causal, paper']),
-    ({'selection': 'live'}, ['live, guided', 'live, adaptive']),
-    ({'selection': 'live', 'delay': 2}, ['live, adaptive, delay 2']),
-    ({'reports': 2}, ['causal, adaptive']),
-    ({'selection': 'live', 'reports': 2}, ['live, adaptive'])], ids=str)
-def test_what_settings_leave_open(settings, names):
-    found = MechanismSettings(**settings).available()
-    assert [*found] == names and all([*each.available()] == [name] == [each.name]
-                                     for name, each in found.items())
+def test_what_looks_at_the_whole_word():
+    assert {*CHOICES} - {*WHOLE_WORD} == {'causal, guided'}
+
+
+def test_a_thousand_reports_are_possible():
+    MechanismSettings('causal', reports=1000).check()
+    with refused(ConfigurationError, setting='reports'):
+        MechanismSettings('causal', reports=1001).check()
 
 
 @pytest.mark.parametrize('selection', ['auto', 'causal', 'live', 'exponential'])

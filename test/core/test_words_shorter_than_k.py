@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from offline_checks import all_words, assert_private
 import pytest
 from strategies import CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, thorough
-from symdp_ros import OfflineMechanism, Privacy
-from symdp_ros.core.registry import CHOICES
+from symdp_ros import Privacy
+from symdp_ros.core.mechanism_settings import CHOICES, MechanismSettings
 
 EPSILON = 3.0
 for_all_mechanisms = pytest.mark.parametrize('name', [*CHOICES, 'causal, paper'])
@@ -18,8 +18,8 @@ for_all_mechanisms = pytest.mark.parametrize('name', [*CHOICES, 'causal, paper']
 
 def law_of(chain, privacy, name, length):
     """Return word → {output or signals: chance}, exact but for what counts words."""
-    choice = CHOICES.get(name, {'selection': 'causal', 'policy': 'paper'})
-    mechanism = OfflineMechanism(chain, privacy, **choice)
+    settings = CHOICES.get(name, MechanismSettings('causal', policy='paper'))
+    mechanism = settings.offline(chain, privacy)
     law, outputs = mechanism.law, [*feasible_words(chain, length)]
     if law.of_signals is not None:
         law = law.of_signals
