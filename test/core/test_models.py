@@ -427,15 +427,6 @@ def test_the_whole_of_epsilon_needs_uniform_rows():
     assert OfflineMechanism(chain, Privacy(2.0), base='counting').online is not None
 
 
-def test_where_all_follow_all_a_robot_may_stay():
-    """As docs/python.md says."""
-    listed = Chain({s: ['a', 'b', 'c'] for s in 'abc'}, 'a')
-    assert len(listed.models(0.8)) == 6
-    assert len(listed.every(3, 1).models(0.8)) == 6
-    named = Chain({s: {'a': 0.5, 'b': 0.25, 'c': 0.25} for s in 'abc'}, 'a')
-    assert len(named.models(0.8)) == 7
-
-
 def test_where_all_words_weigh_the_same_they_are_counted():
     """To the bit: a map whose states have equally many moves."""
     ring = Chain({f'{i}': [f'{(i + 1) % 9}', f'{(i + 4) % 9}'] for i in range(9)}, '0')

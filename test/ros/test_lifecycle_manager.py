@@ -101,13 +101,6 @@ def test_all_that_the_manager_can_be_asked(world, chain_file):
     assert all(run.stop() == 0 for run in world.runs)
 
 
-def test_startup_fails_where_a_node_cannot_be_configured(world, chain_file):
-    chain_file.write_text('initial_state: a\n')
-    manager = Manager(world, started(world, chain_file))
-    assert not manager.startup()
-    assert all(run.process.poll() is None for run in world.runs)
-
-
 def test_startup_fails_where_a_node_has_started_itself(world, chain_file):
     manager = Manager(world, started(world, chain_file, autostart='true')[:1])
     world.runs[0].wait_for('active')

@@ -7,21 +7,6 @@ from rosgraph_msgs.msg import Clock
 from symdp_ros import Chain
 
 
-def test_change_drops_repeats(world, chain_file):
-    world.privatizer(chain_file=chain_file, epsilon=SURE, sampling='change')
-    private = world.listen()
-    send(world.publisher(), *'aabbbbccaab')
-    world.wait_until(lambda: len(private) == 5, 'five changes')
-    assert ''.join(private) == 'abcab'
-
-
-def test_change_counts_unknown_regions_as_one_value(world, chain_file):
-    world.privatizer(chain_file=chain_file, epsilon=SURE, sampling='change')
-    private = world.listen()
-    send(world.publisher(), 'a', 'x', 'none', 'y', 'a', 'a')
-    world.wait_until(lambda: len(private) == 3, 'known, unknown, known')
-
-
 def test_unknown_regions_are_symbols_of_their_own(world, chain_file):
     run = world.privatizer(chain_file=chain_file, epsilon=SURE)
     private = world.listen()
@@ -30,13 +15,6 @@ def test_unknown_regions_are_symbols_of_their_own(world, chain_file):
     assert Chain.from_yaml(chain_file).is_feasible(private)
     assert set(private) == set('abcd')  # uniform moves; misses one with probability < 1e-20
     assert 'cellar' not in run.log
-
-
-def test_unknown_regions_can_be_dropped(world, chain_file):
-    world.privatizer(chain_file=chain_file, epsilon=SURE, unknown_symbol='drop')
-    private = world.listen()
-    send(world.publisher(), 'b', 'none', 'cellar', 'c')
-    world.wait_until(lambda: private == ['b', 'c'], 'the known ones')
 
 
 def test_no_region_can_be_configured(world, chain_file):
