@@ -39,7 +39,7 @@ class Evidence(NamedTuple):
     chances: Floats   # of the signal, by code: (codes, words)
     places: Ints      # the number of the cell drawn, from 1; 0: none
     zones: Ints       # the number of the zone told, from 1; 0: none
-    again: Booleans   # whether f began again
+    again: Booleans | None  # of which words f began again; None: of none
     turns: Turns | None  # of the words that are within a block; None: none is
 
     @property
@@ -62,12 +62,13 @@ class Evidence(NamedTuple):
         index = np.multiply(self.codes, words, dtype=np.intp)
         index += np.arange(words)
         chances = self.chances.ravel().take(index)
-        return chances if after is None else np.repeat(chances, after, axis=1)
+        return chances if after is None else chances.repeat(after, axis=1)
 
     def select(self, some: slice) -> 'Evidence':
         """Return this for some of the words."""
         *arrays, turns = self
-        parts: list[Any] = [np.ascontiguousarray(part[..., some]) for part in arrays]
+        parts: list[Any] = [None if part is None else np.ascontiguousarray(part[..., some])
+                            for part in arrays]
         parts.append(None if turns is None else turns.select(some))
         return Evidence(*parts)
 
@@ -285,14 +286,13 @@ class Words:
         self.cells = None
         if self.tables.zones is not None or self.count % self.tables.signal:
             return
-        joint, belief, due = self.joint, self._belief, np.ones(self.words, np.bool_)
-        if self.longest > 1:
-            due = np.array([block is None for block in self.blocks])
-            if not due.any():
-                return
-            if self._columns is not None:
-                some = _ends(self._columns)[:-1][due]
-                joint, belief = joint[:, :, some], belief[:, some]
+        if None not in self.blocks:
+            return
+        joint, belief = self.joint, self._belief
+        due = np.array([block is None for block in self.blocks])
+        if self._columns is not None:
+            some = _ends(self._columns)[:-1][due]
+            joint, belief = joint[:, :, some], belief[:, some]
         cells = best_cells(self.tables, np.ascontiguousarray(belief), self.previous[due],
                            self._at_once)
         if self.longest > 1:
@@ -300,7 +300,8 @@ class Words:
             alone = np.array([block is None for block in chosen])
             for word, block in zip(np.flatnonzero(due).tolist(), chosen, strict=True):
                 self.blocks[word], self.passed[word] = block, 0
-            cells, due[due] = cells.select(alone), alone
+            if not alone.all():
+                cells, due[due] = cells.select(alone), alone
         self._have_cells(cells, due)
 
     def _have_cells(self, cells: Cells, some: Booleans) -> None:
@@ -466,7 +467,7 @@ class Words:
     def _made(self, joint: Floats, told: Evidence | None) -> tuple[Floats, Floats | None, Floats]:
         """Return f as it was when this was told, the likelihood of that, and f one tick later."""
         likelihood = None if told is None else told.likelihood()
-        if told is not None and told.again.any():
+        if told is not None and told.again is not None:
             joint = joint.copy()
             _spread_evenly(joint, told.codes < len(told.chances) - 1, told.again,
                            self.moves.prior)
@@ -482,7 +483,7 @@ class Words:
         """
         if told is not None and told.turns is not None:
             joint = told.turns.forward(joint)
-            belief = joint.sum(axis=0)
+            belief = np.add.reduce(joint, axis=0)
         if after is None or after.shape != joint.shape:
             after = np.empty_like(joint)
         groups = None
@@ -524,8 +525,7 @@ class Words:
             chances[places, np.arange(words)] = own[sizes]
             chances[:, places == 0] = 1.0
         chances[-1] = 0.0
-        again = np.zeros(words, np.bool_)
-        tell = np.zeros(words, np.int64)
+        again, tell = None, np.zeros(words, np.int64)
         if tables.zones is not None:
             at = self.count // tables.report
             within = self.ahead[at % len(self.ahead)]
@@ -545,12 +545,13 @@ class Words:
         self._likely[row] = told.likelihood()
         return told
 
-    def _begin_again(self, within: Booleans, told: Booleans) -> Booleans:
+    def _begin_again(self, within: Booleans, told: Booleans) -> Booleans | None:
         """Where f is 0 on all that is possible, make that equally likely; return where it was."""
         again: Booleans = told & (total(np.where(within, self._belief, 0.0)) <= _NOTHING)
-        if again.any():
-            _spread_evenly(self.joint, within, again, self.moves.prior)
-            np.add.reduce(self.joint, axis=0, out=self._belief)
+        if not again.any():
+            return None
+        _spread_evenly(self.joint, within, again, self.moves.prior)
+        np.add.reduce(self.joint, axis=0, out=self._belief)
         return again
 
     # Reports.
@@ -639,7 +640,7 @@ class Words:
             else:
                 both = 1.0 if factor is None else factor
                 if factor is not None and columns is not None:
-                    both = np.repeat(factor, columns)
+                    both = factor.repeat(columns)
                 moves.backward(after, both if likelihood is None else likelihood * both, room)
             if turns is not None:
                 after, columns = turns.backward(after), turns.before
@@ -652,7 +653,7 @@ class Words:
                     summed = np.add.reduceat(summed, _ends(columns)[:-1], axis=1)
                 factor = 1.0 / total(summed)
                 yield tick, summed * factor
-            if told is not None and told.again.any():
+            if told is not None and told.again is not None:
                 after[:, :-1, told.again] = 1.0  # s does not depend on what was before
 
     def _count_zones(self, tick: int, later: Floats, all_zones: bool) -> None:
@@ -738,11 +739,11 @@ class Words:
                     rows[0][...] = self.begins[number]
                 joint, told = rows[i], self._told_at(tick)
                 likely.append(None if told is None else told.likelihood())
-                if told is not None and told.again.any():
+                if told is not None and told.again is not None:
                     _spread_evenly(joint, told.codes < len(told.chances) - 1, told.again, prior)
                 if i + 1 < len(ticks):
                     rows[i + 1:i + 2] = [self._moved(
-                        joint, joint.sum(axis=0), told, likely[i],
+                        joint, np.add.reduce(joint, axis=0), told, likely[i],
                         rows[i + 1] if i + 1 < len(rows) else None,
                         self._columns_after(tick))[0]]
             for i in range(len(ticks) - 1, -1, -1):
@@ -757,4 +758,6 @@ def _spread_evenly(joint: Floats, within: Booleans, words: Booleans, prior: Floa
 
 def _ends(columns: Ints) -> Ints:
     """Return where the columns of each word begin, and at last where they end."""
-    return np.concatenate([[0], np.cumsum(columns)])
+    ends = np.zeros(len(columns) + 1, np.int64)
+    columns.cumsum(out=ends[1:])
+    return ends
