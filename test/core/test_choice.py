@@ -42,13 +42,13 @@ def test_what_is_given_restricts_what_is_available(settings, names):
         assert each.name == name and tuple(each.available()) == (name,)
         assert choose(FOUR, Privacy(1.0), each, 12) == each
         if name in CHOICES:
-            made = each.offline(FOUR, Privacy(1.0))
+            made = each.made(FOUR, Privacy(1.0))
             expected = CHOICES[name]
             assert made.selection == expected.selection
             assert made.online is None or made.online.policy == expected.policy
             assert expected.base in (made.base, AUTO)
         elif name.startswith('live'):
-            online = each.online(FOUR, Privacy(1.0))
+            online = each.made(FOUR, Privacy(1.0))
             assert (online.policy, online.delay) == (each.policy, each.delay)
 
 

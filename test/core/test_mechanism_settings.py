@@ -6,10 +6,17 @@ from refusals import refused
 from strategies import FOUR
 from symdp_ros import ConfigurationError, Privacy
 from symdp_ros.core.mechanism_settings import CHOICES, MechanismSettings, WHOLE_WORD
+from symdp_ros.core.registry import LIVE, POLICIES
 
 
 def test_what_looks_at_the_whole_word():
     assert {*CHOICES} - {*WHOLE_WORD} == {'causal, guided'}
+
+
+def test_what_knows_zones():
+    assert [name for name, each in CHOICES.items() if not each.knows_zones] == ['causal, guided']
+    assert [policy for policy in POLICIES
+            if MechanismSettings(LIVE, policy=policy).knows_zones] == ['adaptive']
 
 
 def test_a_thousand_reports_are_possible():
