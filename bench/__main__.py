@@ -11,11 +11,12 @@ import tempfile
 def main(arguments=None) -> int:
     """Run the suite; return 0 where every row that was asked for ran to its end."""
     options = _options(arguments)
-    if options.again:
-        found = json.loads(Path(options.again).read_text(encoding='utf-8'))
-    else:
+    before = found = options.again and json.loads(Path(options.again).read_text(encoding='utf-8'))
+    if not before or options.only:
         with tempfile.TemporaryDirectory(prefix='symdp_bench_') as directory:
             found = _measure(options, Path(directory))
+        if before:
+            found = _both(before, found)
         _write_json(found, Path(options.json))
     from bench.table import print_table
 
@@ -39,7 +40,7 @@ def _options(arguments):
                         help='default: %(default)s')
     parser.add_argument('--page', metavar='FILE.md',
                         help='the page; its JSON and its figure go into a directory of its name')
-    parser.add_argument('--again', metavar='FILE.json', help='measure nothing: take these numbers')
+    parser.add_argument('--again', metavar='FILE.json', help='take these numbers, but of the rows of --only')
     options = parser.parse_args(arguments)
     if options.list or options.only:
         from bench.suite import ROWS
@@ -63,6 +64,16 @@ def _measure(options, directory):
                             '--only', *options.only])
     return run(rows, Effort(options.quick, directory), command,
                scaling=not (options.only or options.quick))
+
+
+def _both(before, found):
+    """Return what was measured before, but for the goals that were measured now."""
+    libraries = {**before['machine']['libraries'], **found['machine']['libraries']}
+    return {**found, 'command': f'{before["command"]}, and afterwards {found["command"]}',
+            'machine': {**found['machine'], 'libraries': libraries},
+            'scaling': before['scaling'],
+            'goals': {goal: before['goals'].get(goal, measured) if 'missing' in measured
+                      else measured for goal, measured in found['goals'].items()}}
 
 
 def _write_json(found, path):

@@ -171,6 +171,14 @@ def test_the_command_writes_json_page_and_figure(found, tmp_path, monkeypatch, c
     command.main(['--again', str(tmp_path / 'bench' / 'numbers.json'),
                   '--page', str(tmp_path / 'bench.md')])
     assert (tmp_path / 'bench.md').read_text() == written
+    some = {**found, 'command': 'a few', 'goals': {
+        name: {'missing': 'not asked for'} if i else {'missing': 'failed: ValueError'}
+        for i, name in enumerate(GOALS)}}
+    monkeypatch.setattr(command, '_measure', lambda options, directory: some)
+    command.main(['--only', 'step', '--again', str(tmp_path / 'bench' / 'numbers.json'),
+                  '--json', str(tmp_path / 'both.json')])
+    assert json.loads((tmp_path / 'both.json').read_text()) == {
+        **found, 'command': f'{found["command"]}, and afterwards a few'}
 
 
 def test_rows_are_chosen_by_name(capsys):
