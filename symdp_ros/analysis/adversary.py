@@ -23,8 +23,8 @@ from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import complete_models, known_model, Models
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.online.counts import SIGNALS
-from symdp_ros.core.zones import Signal, Told
+from symdp_ros.core.online.counts import SignalNumbers
+from symdp_ros.core.zones import Told
 from symdp_ros.errors import ConfigurationError
 
 _TOGETHER = 2**22  # states·symbols·words that are smoothed at a time
@@ -174,10 +174,8 @@ def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts,
         drawn = outputs = mechanism.privatize_many(words.ravel(), offsets)
     else:
         outputs, drawn = mechanism.draw_signals(words.ravel(), offsets)
-    zones = mechanism.privacy.zones
-    signals: list[Signal] = [*mechanism.chain.states, *SIGNALS]
-    signals += reversed([] if zones is None else [Told(zone) for zone in zones])  # −1 is the first
-    names = [[signals[z] for z in row] for row in drawn.reshape(words.shape)]
+    numbers = SignalNumbers(mechanism.chain.states, mechanism.privacy.zones)
+    names = [[*map(numbers.name, row)] for row in drawn.reshape(words.shape).tolist()]
     return outputs.reshape(len(words), -1), smooth_together(mechanism, names, models, clock)
 
 
