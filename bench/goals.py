@@ -117,6 +117,8 @@ GOALS = {goal.name: goal for goal in (
     Goal('node-round-trip', _NODE + 'median round trip', _RELAY, 1.02),
     Goal('node-service-time', _NODE + 'service time', _RELAY, 1.10),
     Goal('node-loss', _NODE + 'messages lost at 16,000 a second', 'none', 0, unit='messages'),
+    Goal('node-loss-later', '`privatizer`, policy auto, delay 3, 100 states: messages lost at 1,000 '
+         'a second', 'none', 0, unit='messages'),
     Goal('node-start', 'start of `privatizer` to its first private symbol',
          'start of the bare relay to its first message', 1.3),
     Goal('node-start-processor', 'processor time of the same start, policy auto, 100 states',

@@ -26,6 +26,8 @@ from bench.measure import ratios
 from symdp_ros.ros.process.free_domain import FreeDomain
 
 RATE = 16_000      # messages a second, of the burst that must not lose any
+LATER_RATE = 1_000  # the same of a node whose reports come later
+DELAY = 3
 _AIM = 1.02         # times the rate: what the sender aims at, as it is held up now and then
 _PERIOD = 0.005    # seconds between the regions that a starting node finds
 _BLOCK = 25        # round trips through one contestant before the next one's turn
@@ -107,6 +109,26 @@ def service(rounds: int = 7,
     return Measured(seconds), lost, sorted(rates)
 
 
+def lost_later(seconds: float) -> tuple[int, int]:
+    """
+    Count the messages that a node loses which reports `DELAY` symbols later.
+
+    Policy auto on 100 states, `LATER_RATE` messages a second.
+
+    :return: how many were lost, and how many sent.
+    """
+    name, count = 'privatizer, policy auto, later', round(LATER_RATE * seconds)
+    with _world() as world, world.nodes([name], {name: 'n0'}):
+        sender, receiver = world.probe(['n0']), world.probe(['n0'])
+        for probe in (sender, receiver):
+            probe.call('connect')
+        for regions, sent, come in ((_REGIONS[:1], DELAY + 1, 1), (_REGIONS, count, count)):
+            receiver.ask('receive', 'n0', come)
+            sender.call('send', 'n0', regions, sent, LATER_RATE)
+            received = receiver.answer()
+    return count - received, count
+
+
 def start(rounds: int = 7) -> tuple[Measured, Measured, Measured]:
     """
     Measure a process from its start to its first message.
@@ -182,6 +204,8 @@ class _World:
                    f'chain_file:={chain}', '-p', f"initial_state:='{_REGIONS[0]}'",
                    '-p', 'epsilon:=2.0', '-p', 'adjacency:=1',
                    '-p', f'policy:={"auto" if "auto" in name else "guided"}']
+        if 'later' in name:
+            command += ['-p', f'delay:={DELAY}']
         if 'state file' not in name:
             command += ['-p', 'state_file:=none']
         return command

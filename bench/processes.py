@@ -44,6 +44,12 @@ def _service(effort):
                  f'{lost["relay"]}, its twin {lost["control"]}.')
 
 
+def _later(effort):
+    _check()
+    lost, sent = nodes.lost_later(effort.either(1.0, 60.0))
+    yield Figure('node-loss-later', (lost,), {}, f'{sent:,} messages were sent.')
+
+
 def _start(effort):
     _check()
     effort.only_full()
@@ -76,6 +82,8 @@ ROWS = (
         'Bursts of 16,000 messages a second through each. Service time is the processor time of '
         "the node's process for each message, all its threads together; messages that do not "
         'come back are counted. On this map `auto` takes adaptive.'),
+    Row('later', ('node-loss-later',), _later,
+        'A message of 100 states each millisecond; policy auto takes adaptive.'),
     Row('start', ('node-start', 'node-start-processor', 'node-memory'), _start,
         'From the start of the process to the first message that comes out, while regions are '
         "published every 5 ms; each start of `privatizer` against the median of the relay's. With "

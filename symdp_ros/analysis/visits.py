@@ -48,6 +48,7 @@ _FEWEST_WALKS = 4         # of each of them, where time is short
 _PART = 4                 # of the walks, one in so many shows which way is the best
 _LEAST_TICKS = 300        # of each walk
 _SHORTER = 6              # times, the walks by which is measured how long a calibration takes
+_TRIED, _BEST = 4.0, 0.5  # about: times what an adaptive way takes, all ways of a row and the best
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
 _MOST_STATES = 2_000      # whose distances in moves are computed
 _TOLERANCE = 0.01
@@ -114,11 +115,12 @@ class Way:
 
 @dataclass(frozen=True)
 class Cost:
-    """What parts of a calibration take, in seconds: one table, and errors or a guess of a way."""
+    """What parts of a calibration take, in seconds."""
 
-    tables: float
-    errors: float
+    tables: float  # the tables of a way
+    errors: float  # what a way errs
     guess: float
+    ways: float    # what all ways of a row err
 
 
 class VisitCalibration:
@@ -199,16 +201,28 @@ class VisitCalibration:
         Return this, or one with half of the walks, a quarter, …, at least 4 of each robot.
 
         The first for which some work takes at most so many seconds, or the last; and how many
-        it takes, about.
+        it takes, about. Half of the walks take more than half of the time: they are simulated
+        together.
 
         :param work: from what parts of it cost to the seconds for all of it.
         :param delay: seconds that live readers can wait at most.
         """
-        one = self._cost(delay)
-        walks, few = self._walks, _FEWEST_WALKS
-        while (takes := work(Cost(one.tables, walks * one.errors, walks * one.guess))
-               ) > seconds and walks > few:
-            walks = max(few, walks // 2)
+        measured = sorted({min(_FEWEST_WALKS, self._walks), self._walks})
+        costs = [self._cost(walks, delay) for walks in measured]
+
+        def cost(walks: int) -> Cost:
+            def of_all(some: int) -> list[float]:
+                return [float(np.interp(some, measured, parts))
+                        for parts in zip(*costs, strict=True)]
+
+            tables, errors, guess = of_all(walks)
+            first = self._first(walks)
+            return Cost(tables, errors, guess,
+                        _TRIED * of_all(first)[1] + _BEST * errors * (first < walks))
+
+        walks = self._walks
+        while (takes := work(cost(walks))) > seconds and walks > _FEWEST_WALKS:
+            walks = max(_FEWEST_WALKS, walks // 2)
         return (self if walks == self._walks else self._with(walks)), takes
 
     def _with(self, walks: int, shorter: int = 1) -> 'VisitCalibration':
@@ -217,27 +231,31 @@ class VisitCalibration:
         vars(other).update(_way_lengths=self._way_lengths, _metres=self._metres)  # the same map
         return other
 
-    def _cost(self, delay: float) -> 'Cost':
-        """Return what one walk of each robot takes, at the shortest and the longest period."""
-        privacy, periods = Privacy(2.0, 1, self._zones), (self.periods[0], self.periods[-1])
-        tables = 0.0
-        for walks in (2, self._walks):  # twice: the first time, modules are loaded
-            few, drawn = self._with(walks, _SHORTER), 0.0
-            for period in periods:
-                way = Way('adaptive',
-                          (1, 1) if self.chain.stores_edges else (self._ticks(period), 1),
-                          _symbols_late(delay, period))
-                for some in (replace(way, name='causal, adaptive', late=None), way):
+    def _cost(self, walks: int, delay: float) -> tuple[float, float, float]:
+        """
+        Return what tables, errors of a way and a guess take, with so many walks of each robot.
+
+        On average over the shortest and the longest period.
+        """
+        few, privacy = self._with(walks, _SHORTER), Privacy(2.0, 1, self._zones)
+        tables, drawn, periods = 0.0, list[float](), (self.periods[0], self.periods[-1])
+        for period in periods:
+            way = Way('adaptive', (1, 1) if self.chain.stores_edges else (self._ticks(period), 1),
+                      _symbols_late(delay, period))
+            for some in (replace(way, name='causal, adaptive', late=None), way):
+                begin = perf_counter()
+                mechanism = few.mechanism(some, period, privacy)
+                tables = max(tables, perf_counter() - begin)
+                times = []
+                for _ in range(2):  # the first time, modules are loaded and more tables made
                     begin = perf_counter()
-                    mechanism = few.mechanism(some, period, privacy)
-                    made = perf_counter()
                     few.errors(some, mechanism, period)
-                    tables, drawn = max(tables, made - begin), drawn + perf_counter() - made
-            assert isinstance(mechanism, OnlineMechanism)
-            begin = perf_counter()
-            few.guess(mechanism)
-            guessed, each = perf_counter() - begin, _SHORTER / walks
-        return Cost(tables, drawn * each / (2 * len(periods)), guessed * each)
+                    times.append(perf_counter() - begin)
+                drawn.append(times[-1])
+        assert isinstance(mechanism, OnlineMechanism)
+        begin = perf_counter()
+        few.guess(mechanism)
+        return tables, _SHORTER * sum(drawn) / len(drawn), _SHORTER * (perf_counter() - begin)
 
     def row(self, period: float, epsilon: float, *, delay: float = 0.0,
             guess: bool = True) -> Row:
@@ -261,13 +279,18 @@ class VisitCalibration:
                 return [*pool.map(lambda way, mechanism: self.errors(
                     way, mechanism, period, walks), some, made)]
 
-        few = min(self._walks, max(_FEWEST_WALKS, self._walks // _PART))
+        few = self._first(self._walks)
         tried = list(zip(measured(ways, few), ways, strict=True))
         best = [min((pair for pair in tried if (pair[1].late is None) == logged),
                     key=lambda pair: pair[0].wrong) for logged in (False, True)]
         live, logged = [errors for errors, _ in best] if few == self._walks else measured(
             [way for _, way in best], self._walks)
         return live, logged
+
+    @staticmethod
+    def _first(walks: int) -> int:
+        """Return on how many of some walks all ways of a row are compared."""
+        return min(walks, max(_FEWEST_WALKS, walks // _PART))
 
     def ways(self, period: float, delay: float = 0.0) -> list[Way]:
         """

@@ -24,7 +24,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 if TYPE_CHECKING:
     from rich.table import Table
 
-_TABLES, _WAYS, _ROWS = 3, 9, 8  # about: of a row; rows until one has the wanted error
+_TABLES, _ROWS = 2, 8  # about: of a row; rows until one has the wanted error
 _ALIKE = 0.02  # the share of time that the rule may be wrong more than the best row
 
 
@@ -51,9 +51,8 @@ def run(options: argparse.Namespace) -> int:
                   f'{options.protect:g} s is protected; live reports go out ' + (
                       f'up to {options.delay:g} s late' if options.delay else 'at once'))
     seconds = math.inf if options.walks else options.seconds
-    visits, takes = visits.within(seconds, lambda cost: len(visits.periods) / 2 * (
-        tried * (_TABLES * cost.tables + _WAYS * cost.errors) + cost.guess),
-        delay=options.delay)
+    visits, takes = visits.within(seconds, lambda cost: len(visits.periods) * (
+        tried * (_TABLES * cost.tables + cost.ways) + cost.guess), delay=options.delay)
     announce(f'{visits.walks} routes of each robot', takes)
     console.print(f'how it moves: {visits.chain.how_it_moves(options.trust)}')
 

@@ -37,6 +37,14 @@ SHOWN = {
     'OnlineMechanism, adaptive': (
         carrying(OnlineMechanism(CHAIN, PRIVACY, policy='adaptive', delay=2)),
         f"OnlineMechanism({SHORT}, {PRIVACY}, policy='adaptive', trust=0.8, delay=2, reports=1)"),
+    'OnlineMechanism, own moves': (
+        carrying(OnlineMechanism(CHAIN, PRIVACY, policy='adaptive', learn='own')),
+        f"OnlineMechanism({SHORT}, {PRIVACY}, policy='adaptive', trust=0.8, delay=0, reports=1, "
+        "learn='own')"),
+    'OfflineMechanism, own moves': (
+        OfflineMechanism(CHAIN, PRIVACY, selection='causal', policy='adaptive', learn='own'),
+        f"OfflineMechanism({SHORT}, {PRIVACY}, selection='causal', policy='adaptive', "
+        "learn='own')"),
     'OfflineMechanism': (OfflineMechanism(CHAIN, PRIVACY),
                          f"OfflineMechanism({SHORT}, {PRIVACY}, selection='exponential', "
                          "base='chain', trust=0.8)"),

@@ -73,7 +73,7 @@ def start(world, place, chain_file, *arguments, wait=True, **more):
 
 
 def call(world, name='release', node='/log_release'):
-    """Call a service once: what a second call is answered, `already released`, is another thing."""
+    """Call a service, once: a second call to release would be answered `already released`."""
     answer = world.begin_call(f'{node}/{name}')
     world.wait_until(answer.done, f'an answer of {node}/{name}')
     return answer.result()

@@ -110,7 +110,8 @@ class OfflineMechanism(Mechanism):
         return online
 
     def __repr__(self) -> str:
-        more = '' if self.online is None else f', policy={self.online.policy!r}'
+        more = '' if self.online is None else f', policy={self.online.policy!r}' + (
+            f', learn={self.online.learn!r}' * (self.online.learn != DEFAULT_LEARN))
         if 'base' in SELECTIONS[self.selection] and self.online is None:
             more = f', base={self.base!r}' + (
                 f', trust={self.trust!r}' if self.base == 'chain' else '')

@@ -210,7 +210,8 @@ class OnlineSteps(Mechanism):
 
     def __repr__(self) -> str:
         more = '' if self.policy != 'adaptive' else (
-            f', trust={self.trust:g}, delay={self.delay}, reports={self.reports}')
+            f', trust={self.trust:g}, delay={self.delay}, reports={self.reports}'
+            + f', learn={self.learn!r}' * (self.learn != DEFAULT_LEARN))
         return f'OnlineMechanism({self.chain}, {self.privacy}, policy={self.policy!r}{more})'
 
     def reset(self, previous: str | None = None) -> None:

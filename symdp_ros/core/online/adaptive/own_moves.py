@@ -150,5 +150,5 @@ def _pairs(moves: Moves, steps: list[tuple[Floats, Any, Floats | None]]) -> Iter
             after = turn.backward(after)
         elif likelihood is not None:
             after[:, :-1] *= likelihood
-        if told is not None and told.again.any():
+        if told is not None and told.again is not None:
             before_beginning(joint, after, told.again)

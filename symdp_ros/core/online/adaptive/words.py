@@ -18,8 +18,7 @@ from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers
 from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.blocks import Block, choose_blocks, Turn, Turns
 from symdp_ros.core.online.adaptive.cells import best_cells, Cells
-from symdp_ros.core.online.adaptive.moves import (before_beginning, Moves, spread_evenly,
-                                                  total)
+from symdp_ros.core.online.adaptive.moves import before_beginning, Moves, spread_evenly, total
 from symdp_ros.core.online.adaptive.own_moves import extended, OwnMoves
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 
@@ -40,7 +39,7 @@ class Evidence(NamedTuple):
     chances: Floats   # of the signal, by code: (codes, words)
     places: Ints      # the number of the cell drawn, from 1; 0: none
     zones: Ints       # the number of the zone told, from 1; 0: none
-    again: Booleans   # whether f began again
+    again: Booleans | None  # of which words f began again; None: of none
     turns: Turns | None  # of the words that are within a block; None: none is
 
     @property
@@ -64,12 +63,13 @@ class Evidence(NamedTuple):
             index = np.multiply(self.codes, words, dtype=np.intp)
             index += np.arange(words)
             chances = self.chances.ravel().take(index)
-        return chances if after is None else np.repeat(chances, after, axis=1)
+        return chances if after is None else chances.repeat(after, axis=1)
 
     def select(self, some: slice) -> 'Evidence':
         """Return this for some of the words."""
         *arrays, turns = self
-        parts: list[Any] = [np.ascontiguousarray(part[..., some]) for part in arrays]
+        parts: list[Any] = [None if part is None else np.ascontiguousarray(part[..., some])
+                            for part in arrays]
         parts.append(None if turns is None else turns.select(some))
         return Evidence(*parts)
 
@@ -304,8 +304,9 @@ class Words:
         if self.count % self.tables.signal:
             return
         joint, belief = self.joint, self._belief
-        if self.longest > 1:
-            due = due & np.array([block is None for block in self.blocks])
+        if None not in self.blocks:
+            return
+        due = due & np.array([block is None for block in self.blocks])
         if not due.any():
             return
         if self._columns is not None:
@@ -323,8 +324,8 @@ class Words:
             alone = np.array([block is None for block in chosen])
             for word, block in zip(np.flatnonzero(due).tolist(), chosen, strict=True):
                 self.blocks[word], self.passed[word] = block, 0
-            due = due.copy()
-            cells, due[due] = cells.select(alone), alone
+            if not alone.all():
+                cells, due[due] = cells.select(alone), alone
         self._have_cells(cells, due)
 
     def _have_cells(self, cells: Cells, some: Booleans) -> None:
@@ -532,7 +533,7 @@ class Words:
     def _made(self, joint: Floats, told: Evidence | None) -> tuple[Floats, Floats | None, Floats]:
         """Return f as it was when this was told, the likelihood of that, and f one tick later."""
         likelihood = None if told is None else told.likelihood()
-        if told is not None and told.again.any():
+        if told is not None and told.again is not None:
             joint = joint.copy()
             spread_evenly(joint, told.codes < len(told.chances) - 1, told.again,
                           self.moves.prior)
@@ -548,7 +549,7 @@ class Words:
         """
         if told is not None and told.turns is not None:
             joint = told.turns.forward(joint)
-            belief = joint.sum(axis=0)
+            belief = np.add.reduce(joint, axis=0)
         if after is None or after.shape != joint.shape:
             after = np.empty_like(joint)
         groups = None
@@ -590,8 +591,7 @@ class Words:
             chances[places, np.arange(words)] = own[sizes]
             chances[:, places == 0] = 1.0
         chances[-1] = 0.0
-        again = np.zeros(words, np.bool_)
-        tell = np.zeros(words, np.int64)
+        again, tell = None, np.zeros(words, np.int64)
         if tables.zones is not None:
             at = self.count // tables.report
             within = self.ahead[at % len(self.ahead)]
@@ -611,16 +611,17 @@ class Words:
         self._likely[row] = told.likelihood()
         return told
 
-    def _begin_again(self, within: Booleans, told: Booleans) -> Booleans:
+    def _begin_again(self, within: Booleans, told: Booleans) -> Booleans | None:
         """Where f is 0 on all that is possible, make that equally likely; return where it was."""
         belief = self._belief
         if belief.shape[1] > self.words:
             belief = np.add.reduceat(belief, [0] if self._columns is None
                                      else _ends(self._columns)[:-1], axis=1)
         again: Booleans = told & (total(np.where(within, belief, 0.0)) <= _NOTHING)
-        if again.any():
-            spread_evenly(self.joint, within, again, self.moves.prior, self._columns)
-            np.add.reduce(self.joint, axis=0, out=self._belief)
+        if not again.any():
+            return None
+        spread_evenly(self.joint, within, again, self.moves.prior, self._columns)
+        np.add.reduce(self.joint, axis=0, out=self._belief)
         return again
 
     # Reports.
@@ -711,7 +712,7 @@ class Words:
             else:
                 both = 1.0 if factor is None else factor
                 if factor is not None and columns is not None:
-                    both = np.repeat(factor, columns)
+                    both = factor.repeat(columns)
                 moves.backward(after, both if likelihood is None else likelihood * both, room)
             if turns is not None:
                 after, columns = turns.backward(after), turns.before
@@ -724,7 +725,7 @@ class Words:
                     summed = np.add.reduceat(summed, _ends(columns)[:-1], axis=1)
                 factor = 1.0 / total(summed)
                 yield tick, summed * factor
-            if told is not None and told.again.any():
+            if told is not None and told.again is not None:
                 before_beginning(joint, after, told.again, columns)
 
     def _count_zones(self, tick: int, later: Floats, all_zones: bool) -> None:
@@ -810,12 +811,12 @@ class Words:
                     rows[0][...] = self.begins[number]
                 joint, told = rows[i], self._told_at(tick)
                 likely.append(None if told is None else told.likelihood())
-                if told is not None and told.again.any():
+                if told is not None and told.again is not None:
                     spread_evenly(joint, told.codes < len(told.chances) - 1, told.again, prior,
                                   self._columns_before(tick))
                 if i + 1 < len(ticks):
                     rows[i + 1:i + 2] = [self._moved(
-                        joint, joint.sum(axis=0), told, likely[i],
+                        joint, np.add.reduce(joint, axis=0), told, likely[i],
                         rows[i + 1] if i + 1 < len(rows) else None,
                         self._columns_after(tick))[0]]
             for i in range(len(ticks) - 1, -1, -1):
@@ -824,4 +825,6 @@ class Words:
 
 def _ends(columns: Ints) -> Ints:
     """Return where the columns of each word begin, and at last where they end."""
-    return np.concatenate([[0], np.cumsum(columns)])
+    ends = np.zeros(len(columns) + 1, np.int64)
+    columns.cumsum(out=ends[1:])
+    return ends
