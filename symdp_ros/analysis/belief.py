@@ -171,6 +171,20 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[Signal]
         [likelihood(*next(steps)) for steps in moves], axis=1), clock)
 
 
+def smooth_in_zones(mechanism: OnlineMechanism, zones: Ints,
+                    models: Models | Sequence[Models], clock: tuple[int, int]) -> Floats:
+    """
+    Return `smooth_together` where the zone of each symbol is told, and nothing else is drawn.
+
+    :param zones: the numbers of these zones: shape (words, symbols).
+    """
+    chain, all_zones = mechanism.chain, mechanism.privacy.zones
+    assert all_zones is not None
+    of = all_zones.numbers(chain)[:, None]
+    return _by_models(chain, models, zones.shape[1], len(zones),
+                      lambda t: (of == zones[:, t]).astype(np.float64), clock)
+
+
 def _by_models(chain: Chain, models: Models | Sequence[Models], length: int, words: int,
                likelihood: Callable[[int], Floats], clock: tuple[int, int]) -> Floats:
     """Return `_smooth` of words, each with its own models."""
@@ -212,7 +226,8 @@ def _numbers(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Ints:
     return np.array([[number(signal) for signal in route] for route in routes], np.int64)
 
 
-def _smooth_turns(chain: Chain, models: Models, told: list[Seen], clock: tuple[int, int]) -> Floats:
+def _smooth_turns(chain: Chain, models: Models, told: list[Seen],
+                  clock: tuple[int, int]) -> Floats:
     """
     Return c_t(s) of one word of signals, of which some are about blocks: shape (ticks, states).
 

@@ -508,6 +508,11 @@ class OnlineSteps(Mechanism):
             return self._word.exact_distribution(symbol, last)
         return self.exact_distribution(symbol, self.previous)
 
+    @property
+    def waiting(self) -> int:
+        """Return how many symbols of a block were counted, of which nothing is drawn yet."""
+        return self._word.waiting if isinstance(self._word, AdaptiveWord) else 0
+
     def ends_block(self, symbol: str | None, following: str | None) -> bool:
         """
         Return whether a block that has the next symbol ends with it, because of the one after it.

@@ -35,13 +35,14 @@ a report is due at once, the m of the largest
 Where there are more than 10 reports for each signal, they lie beyond what X looks ahead: the cells
 are then chosen as with a delay.
 
-**Blocks.** With a delay, no zones and a chain that lists its moves, a signal may be about the next
-L symbols together: how many of them lie in each of some cells, drawn with noise
-(`core.online.counts`) when the last one is in. L ≤ delay + 1, so that no report waits for it. L
-and the cells of each symbol are chosen when the block begins, as `core.online.adaptive.blocks`
-says; L = 1 is the signal above. At the end of the word (`finish`) a block under way is cut short,
-and its signal drawn of the symbols so far. Where a symbol is left out (`tick`), so are those of
-the block so far: nothing is drawn of them any more.
+**Blocks.** With a delay and a chain that lists its moves, a signal may be about the next L symbols
+together: how many of them lie in each of some cells, drawn with noise (`core.online.counts`) when
+the last one is in. L ≤ delay + 1, so that no report waits for it. L and the cells of each symbol
+are chosen when the block begins, as `core.online.adaptive.blocks` says; L = 1 is the signal above.
+At the end of the word (`finish`) a block under way is cut short, and its signal drawn of the
+symbols so far; so it is with zones where another one is told (`core.online.adaptive.in_zones`).
+Where a symbol is left out (`tick`), so are those of the block so far: nothing is drawn of them any
+more.
 
 **Reports.** o_t is a function of z_1…z_{t+d} and o_{t−1}, d being the `delay`: of the routes that
 the map allows from o_{t−1}, take the one with the most expected matches,
@@ -439,6 +440,11 @@ class AdaptiveWord:
             return {self._labels[x]: Fraction(1, response.count) for x in cells}
         return {self._labels[x]: Fraction(response.b if number == code else response.a,
                                           response.total) for number, x in enumerate(cells, 1)}
+
+    @property
+    def waiting(self) -> int:
+        """Return how many symbols of a block were counted, of which nothing is drawn yet."""
+        return 0 if self._word.blocks[0] is None else self._word.passed[0]
 
     def ends_block(self, symbol: str | None, following: str | None) -> bool:
         """Return what `OnlineMechanism.ends_block` does."""

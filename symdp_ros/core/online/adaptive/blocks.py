@@ -23,8 +23,9 @@ first one, than the signal about one symbol.
 P is the mean of the models, each state's by how likely they are at it. For the second of these
 only the most probable states count that hold .999 of f: 64 at most, 16 at least.
 
-With zones, all this is of the zone told alone (`Region`): f given that the robot is where a route
-can be in it, and the moves of each model that stay in the zone, given that they do.
+With zones, all this is of the zone told alone (`Region`): of f, given that the robot is where a
+route can be in it, and of moves inside it. Matches after the robot has left count for nothing, so
+where it leaves soon blocks are short, or there are none.
 
 *What is known.* f has one more axis within a block, the counts so far: (models, states, counts).
 With a symbol, what is known of a state moves to the counts with one more in its cell; with the
@@ -227,7 +228,7 @@ class Region(NamedTuple):
     :param states: their positions.
     :param X: X(c, s): shape (states, states).
     :param prior: of each model.
-    :param successors, chances: as `Moves.by_state`; the chances sum to 1 where a state has any.
+    :param successors, chances: as `Moves.by_state`, of moves between these states.
     """
 
     states: Ints
@@ -254,9 +255,8 @@ def _region(tables: AdaptiveTables, moves: Moves, zone: int | None) -> Region:
         successors = np.take_along_axis(successors, order, axis=1)
         chances = np.take_along_axis(chances[:, states], order[None], axis=2)
         chances[:, successors == len(states)] = 0.0
-        sums = chances.sum(axis=2, keepdims=True)
         region = Region(states, np.ascontiguousarray(tables.X.rows[np.ix_(states, states)]),
-                        moves.prior, successors, chances / np.where(sums > 0, sums, 1.0))
+                        moves.prior, successors, chances)
     moves.regions[zone] = region
     return region
 

@@ -10,6 +10,14 @@ given that s_t ∈ R_t, and all else is as without zones: cells, randomized resp
 Elsewhere nothing is drawn. Where f is below 10⁻²⁰⁰ on all of R_t, it begins again uniform there,
 and what came before then tells nothing of s_t, nor s_t of that.
 
+**Blocks.** Where each report has a signal (`reports` is 1), one may also be about a block of
+symbols. A block lies in one zone: it is chosen when a zone is told, for this zone, and each of its
+symbols but the last one is `Told`. It goes on with the next symbol if that lies in the same zone
+and R_t has a state in it. Else it ends with the symbol before, and before anything else its signal
+is drawn: a count vector of the symbols that it has, by the response of blocks of this length. The
+last report has then left; those that follow know it. Where f begins again within a block, the
+counts so far are as likely as they were, and tell nothing of s_t.
+
 A report that leaves before the end of the word can be some moves from the zone told: in the sum
 (3) of the policy each report of the route that is in the zone told counts as one match more. With
 `delay=None` the route has the zones told wherever `core.zones` says that a route can have them.
@@ -21,6 +29,16 @@ f, reports, cells, and whether a signal is drawn, are functions of them and of z
 policy's proof says holds for any two symbols of one zone, and for an unknown one, whose zone is
 the one told last: the chances of one signal differ by a factor of at most e^{ε/k}. At most k
 factors differ: the ratio is at most e^ε. (At ε = 0 a word tells its zones, and nothing else.)
+
+With blocks, fix all zones, and the signals before one. Where the block begins, how many symbols it
+can have, and its cells are functions of these signals and of the zones so far. Where it ends
+depends on its begin and on the zones told alone: it has been full, or the next zone is another, or
+no route goes on in it. So two adjacent words have the same blocks after the same signals, also
+those that another zone ends, and after the last symbol of the word. Of a block that has ended with
+i symbols the signal is drawn by the response of i symbols, whose chances for two words that differ
+in j of these differ by a factor of at most e^{jε/k} (`core.online.counts`, Claim); of no symbol
+two signals are drawn. Blocks are disjoint, so the j of all are at most k together. The zones of an
+adjacent word are equal to the last one: nothing is lost by a length that the next zone decides.
 """
 from collections.abc import Iterable, Sequence
 from fractions import Fraction

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, RandomBits
+from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.online.adaptive.blocks import Turn, Turns
 from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.own_moves import EVERY
@@ -168,9 +168,9 @@ class _Group:
         inside = [word for word, block in enumerate(words.blocks) if block is not None]
         if not inside:
             return None
-        ends = at + 1 == self._lengths[:words.words]
+        ends: Booleans = self._lengths[:words.words] == at + 1
         if zones is not None:
-            ends |= ~words.go_on_after(zones[np.minimum(here + 1, len(zones) - 1)])
+            ends = ends | ~words.go_on_after(zones[np.minimum(here + 1, len(zones) - 1)])
         late = np.zeros(words.words, np.int64)
         for word in inside:
             block, passed = words.blocks[word], words.passed[word]
