@@ -12,7 +12,7 @@ from online_checks import assert_drawn_from_the_law, way_of
 import pytest
 from refusals import refused
 from strategies import flat, grid
-from symdp_ros import Chain, ChainError, OnlineMechanism
+from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy
 from symdp_ros.analysis.belief import smooth_together
 from symdp_ros.core.online.adaptive import blocks as blocks_module, many, own_moves
 from symdp_ros.core.online.adaptive import words as words_module
@@ -359,6 +359,42 @@ def some_word(chain, length, seed):
             here = random.choice(chain.states)
         word.append(None if random.random() < 0.1 else here)
     return word
+
+
+@pytest.mark.parametrize('learn', ['own', 'none'])
+@pytest.mark.parametrize('delay', [1, 2, 5, None])
+@pytest.mark.parametrize('chain, zones', [*RESTARTS, (ROW, None), (on_a_grid()[0], None)],
+                         ids=['row', 'ticks', 'grid', 'one-way', 'no zones', 'plain grid'])
+def test_what_steps_publish_is_what_their_signals_are_decoded_to(chain, zones, delay, learn,
+                                                                 often):
+    """Also where a block turns out to end only when the next symbol is there, or the word ends."""
+    ended = 0
+    for seed in range(4):
+        mechanism, other = (OnlineMechanism(
+            chain, Privacy(1.0, 1, zones and privacy_of(zones, 1.0).zones), policy='adaptive',
+            delay=delay, learn=learn, random=Random(seed)) for _ in range(2))
+        word, drawn = mechanism._word._word, []
+        take, end = word.take, word.end
+
+        def taken(places, zones=None, *more, take=take, drawn=drawn):
+            drawn.append([int(places[0]), zones, 0])
+            return take(places, zones, *more)
+
+        def ending(place, end=end, drawn=drawn):
+            drawn[-1][2] = place
+            end(place)
+
+        word.take, word.end = taken, ending
+        reports = [mechanism.step(symbol) for symbol in some_word(chain, 17 + seed, seed)]
+        reports += mechanism.finish()
+        found = []
+        for place, told, late in drawn:
+            if told is not None:
+                other._word._prepare(int(told[0]))
+            found.append(other._word._take(place, True, told, late))
+            ended += late > 0
+        assert found + [other._word._labels[i] for i in other._word._word.finish()[:, 0]] == reports
+    assert ended or chain is ONE_WAY or delay == 1
 
 
 @pytest.mark.parametrize('learn', ['own', 'none'])
