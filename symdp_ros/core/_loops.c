@@ -688,20 +688,34 @@ static void some_moves(Local *local, const Means *means, int64_t *place, double 
     local->begins[local->count] = edges;
 }
 
-/* Values (states, columns) one symbol later, or before; `spare` has as much room. */
-INLINE void lead(const Local *local, const double *values, double *out, double *spare,
-                 Size columns, int back) {
+INLINE void lead_tick(const Local *local, const double *restrict from, double *restrict to,
+                      Size columns, int back) {
+    for (Size i = 0; i < local->count * columns; i++) to[i] = 0.0;
+    for (Size i = 0; i < local->count; i++)
+        for (int64_t e = local->begins[i]; e < local->begins[i + 1]; e++) {
+            Size here = back ? local->heads[e] : i, there = back ? i : local->heads[e];
+            double weight = local->weights[e];
+            for (Size c = 0; c < columns; c++)
+                to[there * columns + c] += weight * from[here * columns + c];
+        }
+}
+
+/* Values (states, columns) one symbol later, or before; `spare` has as much room. How many columns
+   there are is said again where there often are so many: the loops are then unrolled. */
+static WIDE void lead(const Local *local, const double *values, double *out, double *spare,
+                      Size columns, int back) {
     for (Size tick = 0; tick < local->ticks; tick++) {
         const double *from = tick == 0 ? values : (local->ticks - tick) & 1 ? spare : out;
         double *to = (local->ticks - tick) & 1 ? out : spare;
-        for (Size i = 0; i < local->count * columns; i++) to[i] = 0.0;
-        for (Size i = 0; i < local->count; i++)
-            for (int64_t e = local->begins[i]; e < local->begins[i + 1]; e++) {
-                Size here = back ? local->heads[e] : i, there = back ? i : local->heads[e];
-                double weight = local->weights[e];
-                for (Size c = 0; c < columns; c++)
-                    to[there * columns + c] += weight * from[here * columns + c];
-            }
+#define COLUMNS(n) case n: back ? lead_tick(local, from, to, n, 1) \
+                                : lead_tick(local, from, to, n, 0); break;
+        switch (columns) {
+            COLUMNS(1) COLUMNS(2) COLUMNS(3) COLUMNS(4) COLUMNS(5) COLUMNS(6) COLUMNS(10)
+            COLUMNS(15) COLUMNS(20) COLUMNS(21)
+        default:
+            lead_tick(local, from, to, columns, back);
+        }
+#undef COLUMNS
     }
 }
 
