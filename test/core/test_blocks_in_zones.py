@@ -394,7 +394,8 @@ def test_what_steps_publish_is_what_their_signals_are_decoded_to(chain, zones, d
                 other._word._prepare(int(told[0]))
             found.append(other._word._take(place, True, told, late))
             ended += late > 0
-        assert found + [other._word._labels[i] for i in other._word._word.finish()[:, 0]] == reports
+        rest = other._word._word.finish()[:, 0]
+        assert found + [other._word._labels[i] for i in rest] == reports
     assert ended or chain is ONE_WAY or delay == 1
 
 
