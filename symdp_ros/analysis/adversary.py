@@ -18,13 +18,12 @@ from random import Random
 
 import numpy as np
 from symdp_ros.analysis.accuracy import patrols
-from symdp_ros.analysis.belief import smooth_together
+from symdp_ros.analysis.belief import smooth_in_zones, smooth_together
 from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import complete_models, known_model, Models
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.online.counts import SIGNALS
-from symdp_ros.core.zones import Signal, Told
+from symdp_ros.core.online.counts import SignalNumbers
 from symdp_ros.errors import ConfigurationError
 
 _TOGETHER = 2**22  # states·symbols·words that are smoothed at a time
@@ -98,13 +97,11 @@ def best_guess_in_zones(mechanism: OnlineMechanism, length: int, *, walks: int =
         raise ConfigurationError('the mechanism has no zones: use best_guess', setting='zones')
     robot, clock, walked = _walked(mechanism, length, walks, walks_by)
     drawing, zone_of = mechanism.another(random=Random(length)), zones.numbers(mechanism.chain)
-    names = [Told(zone) for zone in zones]
     by_models, models = [], moves_of(robot)
     for some in _parts(mechanism, length, walks):
         words = walked[some]
-        told = [[names[z] for z in row] for row in zone_of[words].tolist()]
         by_models.append(np.stack([_right_by_zone(beliefs, zone_of) for beliefs in (
-            smooth_together(mechanism, told, models, clock),
+            smooth_in_zones(mechanism, zone_of[words], models, clock),
             outputs_and_beliefs(drawing, words, models, clock)[1])]))
     right, time = np.concatenate(by_models, axis=-1).swapaxes(0, 1)  # of walks
     result = {}
@@ -174,10 +171,8 @@ def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts,
         drawn = outputs = mechanism.privatize_many(words.ravel(), offsets)
     else:
         outputs, drawn = mechanism.draw_signals(words.ravel(), offsets)
-    zones = mechanism.privacy.zones
-    signals: list[Signal] = [*mechanism.chain.states, *SIGNALS]
-    signals += reversed([] if zones is None else [Told(zone) for zone in zones])  # −1 is the first
-    names = [[signals[z] for z in row] for row in drawn.reshape(words.shape)]
+    numbers = SignalNumbers(mechanism.chain.states, mechanism.privacy.zones)
+    names = [[numbers.name(int(z)) for z in row] for row in drawn.reshape(words.shape)]
     return outputs.reshape(len(words), -1), smooth_together(mechanism, names, models, clock)
 
 

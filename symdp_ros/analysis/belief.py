@@ -45,11 +45,10 @@ from symdp_ros.core.mechanism import listed_word
 from symdp_ros.core.models import Models
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.online.adaptive.blocks import Turns
-from symdp_ros.core.online.adaptive.many import likelihoods, NOTHING, told
+from symdp_ros.core.online.adaptive.many import likelihoods, NOTHING, Seen, told
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
-from symdp_ros.core.online.counts import NUMBERS
-from symdp_ros.core.zones import Signal, Told
+from symdp_ros.core.online.counts import SignalNumbers
+from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError, ConfigurationError
 
 _IMPOSSIBLE = 1e-200
@@ -172,6 +171,20 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[Signal]
         [likelihood(*next(steps)) for steps in moves], axis=1), clock)
 
 
+def smooth_in_zones(mechanism: OnlineMechanism, zones: Ints,
+                    models: Models | Sequence[Models], clock: tuple[int, int]) -> Floats:
+    """
+    Return `smooth_together` where the zone of each symbol is told, and nothing else is drawn.
+
+    :param zones: the numbers of these zones: shape (words, symbols).
+    """
+    chain, all_zones = mechanism.chain, mechanism.privacy.zones
+    assert all_zones is not None
+    of = all_zones.numbers(chain)[:, None]
+    return _by_models(chain, models, zones.shape[1], len(zones),
+                      lambda t: (of == zones[:, t]).astype(np.float64), clock)
+
+
 def _by_models(chain: Chain, models: Models | Sequence[Models], length: int, words: int,
                likelihood: Callable[[int], Floats], clock: tuple[int, int]) -> Floats:
     """Return `_smooth` of words, each with its own models."""
@@ -201,20 +214,19 @@ def _given(mechanism: OnlineMechanism) -> tuple[AdaptiveTables, int | None, int]
 
 def _numbers(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Ints:
     """Return signals as `OnlineMechanism.draw_signals` does: shape (words, symbols)."""
-    chain, zones = mechanism.chain, mechanism.privacy.zones
-    numbers: dict[Signal, int] = {None: NOTHING}
-    numbers.update(chain.state_index.items())
-    numbers.update((Told(zone), -1 - i) for i, zone in enumerate(zones or ()))
-    numbers.update((signal, len(chain) + number) for signal, number in NUMBERS.items())
-    try:
-        return np.array([[numbers[signal] for signal in route] for route in routes], np.int64)
-    except KeyError as error:
-        signal = error.args[0]
-        raise ChainError(f'{signal!r} founded no cell: it is no state',
-                         state=signal if isinstance(signal, str) else None) from None
+    numbers = SignalNumbers(mechanism.chain.states, mechanism.privacy.zones)
+
+    def number(signal: Signal) -> int:
+        try:
+            return NOTHING if signal is None else numbers.number(signal)
+        except KeyError:
+            raise ChainError(f'{signal!r} founded no cell: it is no state',
+                             state=signal if isinstance(signal, str) else None) from None
+
+    return np.array([[number(signal) for signal in route] for route in routes], np.int64)
 
 
-def _smooth_turns(chain: Chain, models: Models, told: list[Floats | Turns],
+def _smooth_turns(chain: Chain, models: Models, told: list[Seen],
                   clock: tuple[int, int]) -> Floats:
     """
     Return c_t(s) of one word of signals, of which some are about blocks: shape (ticks, states).
@@ -225,16 +237,17 @@ def _smooth_turns(chain: Chain, models: Models, told: list[Floats | Turns],
     length = first + (len(told) - 1) * each
     here = models.begin(chain.state_index[chain.initial_state], len(chain))[:, :, None]
     span = max(1, length if 20 * length * here.nbytes <= _MOST_BYTES else isqrt(length))
-    seen: list[Floats | Turns | None] = [
-        None if (t + 1 - first) % each else told[(t + 1 - first) // each] for t in range(length)]
+    seen: list[Seen] = [
+        (None, None) if (t + 1 - first) % each else told[(t + 1 - first) // each]
+        for t in range(length)]
 
     def go_over(begin: int, here: Floats) -> tuple[list[Floats], Floats]:
         priors = []
-        for tick in seen[begin:begin + span]:
+        for turns, likelihood in seen[begin:begin + span]:
             prior = models.forward(here)
             priors.append(prior)
-            here = prior if tick is None else tick.forward(prior) if isinstance(
-                tick, Turns) else prior * tick
+            here = prior if turns is None else turns.forward(prior)
+            here = here if likelihood is None else here * likelihood
             here = here / here.sum()
             here[here < _IMPOSSIBLE] = 0.0
         return priors, here
@@ -249,13 +262,12 @@ def _smooth_turns(chain: Chain, models: Models, told: list[Floats | Turns],
             priors, _ = go_over(begin, starts[-1])
         starts.pop()
         for t in range(begin + len(priors) - 1, begin - 1, -1):
-            prior, tick = priors.pop(), seen[t]
-            if isinstance(tick, Turns):
+            prior, (turns, likelihood) = priors.pop(), seen[t]
+            later = later if likelihood is None else later * likelihood
+            if turns is not None:
                 padded = np.zeros((later.shape[0], later.shape[1] + 1, later.shape[2]))
                 padded[:, :-1] = later
-                later = tick.backward(padded)[:, :-1]
-            elif tick is not None:
-                later = later * tick
+                later = turns.backward(padded)[:, :-1]
             likely = (prior * later).sum(axis=(0, 2))
             result[t] = likely / likely.sum()
             later = models.backward(later / later.max())

@@ -33,7 +33,7 @@ from symdp_ros.analysis.visits import VisitCalibration, Way
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.choice import choose
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.zones import Signal, WAITING
+from symdp_ros.core.zones import Signal, Told, WAITING
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.words.visit_rule import settled
 
@@ -114,19 +114,20 @@ def stay_drawn(mechanism: OnlineMechanism, before: Sequence[str], lengths: Seque
     signals, begin = list[Signal](), 0  # where the block under way begins
     for t in range(first + lengths[-1]):
         symbol, known = before[min(t, first)], before[begin:first]
-        drawn, told = _drawn(walker, symbol, known, random)
+        ends = walker.ends_block(symbol, before[min(t + 1, first)])
+        drawn, told = _drawn(walker, symbol, known, random, ends)
         if t >= first:
             likelihood = likelihood + told
         if t - first + 1 in lengths:
             last, told = drawn, np.zeros(1)
-            if drawn == WAITING:
+            if drawn == WAITING or isinstance(drawn, Told):
                 last, told = _drawn(walker, symbol, known, random, last=True)
             yield [*signals, last], likelihood + told
         walker.advance(drawn, symbol)
         for _ in range(walker.ticks_left):
             walker.tick()
         signals.append(drawn)
-        begin = begin if drawn == WAITING else t + 1
+        begin = t + 1 - walker.waiting
 
 
 def _drawn(walker: OnlineMechanism, symbol: str, known: Sequence[str], random: Random,
@@ -135,7 +136,7 @@ def _drawn(walker: OnlineMechanism, symbol: str, known: Sequence[str], random: R
     Return what is drawn for a symbol, and the log of how likely each place makes that.
 
     :param known: symbols of the block under way from before the stay.
-    :param last: whether the word ends with this symbol.
+    :param last: whether the block ends with this symbol.
     """
     row = walker.exact_current_distribution(symbol, last)
     [drawn] = random.choices([*row], [*map(float, row.values())])

@@ -65,7 +65,7 @@ With x = ε/k, for words that differ in j symbols (j is not k: ρ never converts
   and ρ_2(0) = 0, so the sum is at most that of ⌊j/L⌋ blocks with i = L and one with the rest:
   ρ = ⌊j/L⌋·ρ_2(L·x) + ρ_2((j mod L)·x). It adds up as releases do that are chosen by earlier
   outputs (Feldman & Zrnic 2021). This is the policy adaptive where a signal may be about several
-  symbols.
+  symbols; in zones, given all zones that are told, which are equal for both words.
 * 'pure': whatever is e^{j·x}-private: ρ = ρ_2(j·x). Learned chains, what earlier versions released
   by permute-and-flip, and releases of which nothing else is known.
 

@@ -14,7 +14,7 @@ and the public models of how a robot moves (`core.models`). The first one is tak
 n·ε/k ≥ A·g and ε/k ≤ B − C·g:
 
     signals are about counts (`core.online.adaptive.blocks`)    A = 45    B = 0.7    C = 0.5
-    in zones, or more than 2,000 states                         15        1.3        0.5
+    more than 2,000 states                                      15        1.3        0.5
     `Chain.complete` of N symbols                               10        0.8        0.2
 
 On `Chain.complete` B is 0.6·ln(N/3) larger, for N > 3. Where the settings leave no adaptive, the
@@ -81,8 +81,7 @@ def _adds_up(chain: Chain, privacy: Privacy, length: int, entropy: float) -> boo
         least, most, less = _COMPLETE
         more = max(0.0, _MORE * log(len(chain) / _FEW))
     else:
-        least, most, less = (
-            _COUNTS if privacy.zones is None and len(chain) <= _MOST_STATES else _SYMBOLS)
+        least, most, less = _COUNTS if len(chain) <= _MOST_STATES else _SYMBOLS
     return length * each >= least * entropy and each <= most - less * entropy + more
 
 

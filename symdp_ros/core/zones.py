@@ -34,7 +34,11 @@ _SHOWN = 5  # states that a message names
 
 
 class Told(NamedTuple):
-    """In place of a signal: the zone of a symbol was told, and no signal was drawn."""
+    """
+    In place of a signal: the zone of a symbol was told, and no signal was drawn.
+
+    It also stands for each symbol of a block but the last one.
+    """
 
     zone: str
 
@@ -43,10 +47,13 @@ class Count(NamedTuple):
     """
     The signal of a block of symbols (`core.online.counts`): how many are in each cell.
 
-    It comes with the last symbol of the block; each earlier one has `WAITING`.
+    It comes with the last symbol of the block; each earlier one has `WAITING`, with zones `Told`.
+
+    :param zone: of all its symbols; None: there are no zones.
     """
 
     counts: tuple[int, ...]
+    zone: str | None = None
 
 
 WAITING = Count(())

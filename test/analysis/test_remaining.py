@@ -13,7 +13,7 @@ from strategies import grid
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.accuracy import patrols, robots
 from symdp_ros.analysis.remaining import stay_drawn, stays_found
-from symdp_ros.core.zones import WAITING
+from symdp_ros.core.zones import Count, WAITING
 
 THREE = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': {'a': 0.05, 'b': 0.9, 'c': 0.05},
                'c': {'b': 0.1, 'c': 0.9}}, 'b')
@@ -88,3 +88,24 @@ def test_who_stays_longer_is_found_more_often():
     for mechanism in (made(3), made(2, grid(3))):
         found = stays_found(mechanism, (1, 20), 60)
         assert 1 / len(mechanism.chain) < found[0] < found[1] > 0.9
+
+
+@pytest.mark.parametrize('delay', [1, 3])
+def test_how_likely_a_stay_in_a_zone_is(delay):
+    """Also where the way to it leaves a zone within a block; other zones are impossible."""
+    zones = {'A': ['a', 'b'], 'B': ['c']}
+    mechanism = OnlineMechanism(THREE, Privacy(0.7, zones=zones), policy='adaptive', delay=delay,
+                                trust=1.0)
+    law, blocks, random = mechanism.law.of_signals, 0, Random(delay)
+    for before in 5 * ('b', 'bb', 'bba', 'abbc', 'ccbb', 'bbbac'):
+        places = next(states for states in zones.values() if before[-1] in states)
+        for n, (signals, likelihood) in zip(
+                LENGTHS, stay_drawn(mechanism, before, LENGTHS, random), strict=True):
+            exact = [law.exact_probabilities([*before[:-1], *place * n], [tuple(signals)])
+                     for place in places]
+            expected = np.array([log(chance) for [chance] in exact])
+            found = likelihood[[THREE.state_index[place] for place in places]]
+            assert found - found[0] == pytest.approx(expected - expected[0], abs=1e-9)
+            assert np.isinf(likelihood).sum() == len(THREE) - len(places)
+            blocks += any(isinstance(signal, Count) for signal in signals)
+    assert blocks

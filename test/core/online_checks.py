@@ -11,8 +11,7 @@ import numpy as np
 from offline_checks import assert_drawn
 import pytest
 from strategies import exp_bounds, feasible_words, flat, per_symbol
-from symdp_ros.core.online.counts import SIGNALS
-from symdp_ros.core.zones import Told
+from symdp_ros.core.online.counts import SignalNumbers
 
 
 def histories(mechanism, length):
@@ -65,8 +64,7 @@ def assert_drawn_from_the_law(mechanism, word, draws=3_000):
     Chi-square tests, each of α = 1e-6.
     """
     law, chain, zones = mechanism.law, mechanism.chain, mechanism.privacy.zones
-    names, signals = [*chain.states, *SIGNALS], law.of_signals.of(word)
-    names += reversed([Told(zone) for zone in zones or ()])
+    names, signals = SignalNumbers(chain.states, zones), law.of_signals.of(word)
     chances = dict(zip(signals, law.of_signals.exact_probabilities(word, signals), strict=True))
     assert sum(chances.values()) == 1
     reports = Counter()
@@ -74,7 +72,7 @@ def assert_drawn_from_the_law(mechanism, word, draws=3_000):
         reports[tuple(mechanism.decode(z))] += chance
     for drawn, expected in zip(
             mechanism.draw_signals(*flat(chain, [word] * draws)), (reports, chances), strict=True):
-        assert_drawn(Counter(tuple(names[i] for i in row)
+        assert_drawn(Counter(tuple(names.name(i) for i in row)
                              for row in drawn.reshape(draws, -1).tolist()), expected, draws)
     assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(1_000)), reports, 1_000)
     for output in [*reports, *feasible_words(chain, len(word))][::7]:

@@ -12,7 +12,7 @@ from refusals import refused
 from strategies import FOUR, grid
 from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.core.mechanism_settings import MechanismSettings
-from symdp_ros.core.online.adaptive import many as batch, own_moves, words
+from symdp_ros.core.online.adaptive import many as batch, own_moves
 from symdp_ros.core.registry import LIVE
 from symdp_ros.core.zones import WAITING
 
@@ -25,7 +25,7 @@ DELAYS = [0, 1, 3, None]
 def often(monkeypatch):
     """Have words learn every few ticks."""
     def every(ticks):
-        for module in own_moves, words, batch:
+        for module in own_moves, batch:
             monkeypatch.setattr(module, 'EVERY', ticks)
 
     every(4)

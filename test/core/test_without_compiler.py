@@ -24,7 +24,7 @@ from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.reachable import LoopSizes
 from symdp_ros.core.online import online_batch, targets
-from symdp_ros.core.online.counts import SIGNALS
+from symdp_ros.core.online.counts import SignalNumbers, SIGNALS
 
 CHAINS = {'grid': grid(3), 'period 2': grid(4, staying=False)}
 # After the first move, one way or the other for ever: one exponent for each state.
@@ -75,6 +75,13 @@ for name, chain in CHAINS.items():
                                 random=Random(8))
         found[f'{name}, zones, {delay}'] = [row.tolist() for row in zoned.draw_signals(
             symbols[:48], offsets)]
+        stays = OnlineMechanism(chain, Privacy(0.7, 1, zones), policy='adaptive', delay=delay,
+                                random=Random(8))
+        drawn = stays.draw_signals(np.repeat(symbols[:8], 6), offsets)
+        found[f'{name}, blocks in zones, {delay}'] = [row.tolist() for row in drawn]
+        signals = SignalNumbers(chain.states, zones)
+        stays.replay(map(signals.name, drawn[1][offsets[1]:offsets[2]].tolist()))
+        found[f'{name}, blocks in zones, {delay}, state'] = stays.state.hex()
     for states in (2_000, 0):  # up to which all pairs have a target
         targets.DENSE_STATES = online_batch.DENSE_STATES = states
         guided = OnlineMechanism(chain, Privacy(2.0), policy='guided', random=Random(8))
@@ -116,6 +123,6 @@ def drawn(directory, without_compiler):
 @pytest.mark.skipif(passes.compiled is None, reason='installed without a compiler')
 def test_the_same_words(tmp_path):
     compiled, in_numpy = drawn(tmp_path / 'a', False), drawn(tmp_path / 'b', True)
-    assert len(compiled) == 71
+    assert len(compiled) == 71 + 18
     for name, words in compiled.items():
         assert in_numpy[name] == words, name

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The policy adaptive with zones: exactly private inside them, and every zone as told."""
+"""
+The policy adaptive with zones: exactly private inside them, and every zone as told.
+
+Here each symbol has a signal of its own; blocks are in `test_blocks_in_zones`.
+"""
 from fractions import Fraction
 from math import prod
 from random import Random
@@ -24,6 +28,11 @@ from zone_checks import (assert_private_in_zones, by_zones, ONE_WAY, privacy_of,
 
 for_all_zones = pytest.mark.parametrize('chain, zones', sharp(
     ZONED, 'one-way', 'trap', 'alone', 'four'))
+
+
+@pytest.fixture(autouse=True)
+def single(monkeypatch):
+    monkeypatch.setattr('symdp_ros.core.online.adaptive.tables.LONGEST', 1)
 
 
 def made(chain, zones, epsilon=2.0, adjacency=1, **options):

@@ -33,7 +33,7 @@ With one cell besides (m = 1) this is the truncated geometric mechanism; with L 
 response on m + 1 values.
 """
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -44,7 +44,7 @@ from symdp_ros.core.annotations import Floats, Ints, RandomBits
 from symdp_ros.core.draws.exact_draw import draw_below
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.zones import Count, WAITING
+from symdp_ros.core.zones import Count, Signal, Told, WAITING
 
 _BITS = 24  # of a
 
@@ -62,6 +62,56 @@ def vectors(length: int, cells: int) -> tuple[tuple[int, ...], ...]:
 SIGNALS = (WAITING, *(Count(vector) for cells in (2, 3, 4) for length in range(1, 9)
                       for vector in vectors(length, cells)))
 NUMBERS = {signal: number for number, signal in enumerate(SIGNALS)}
+
+
+class SignalNumbers:
+    """
+    The numbers that stand for signals in arrays.
+
+    A state by its position; then, of each zone, all `SIGNALS`; −1 − i where the i-th zone was told
+    alone.
+
+    :param states: the chain's.
+    :param zones: None: there are none.
+    """
+
+    def __init__(self, states: Sequence[str], zones: Iterable[str] | None):
+        self._states, self._zones = states, [None] if zones is None else [*zones]
+        self._numbers: dict[Signal, int] = {state: i for i, state in enumerate(states)}
+        self._zone_numbers = {zone: i for i, zone in enumerate(self._zones)}
+
+    def name(self, number: int) -> Signal:
+        """Return the signal of a number."""
+        if number < 0:
+            return Told(str(self._zones[-1 - number]))
+        if number < len(self._states):
+            return self._states[number]
+        zone, kind = divmod(number - len(self._states), len(SIGNALS))
+        return SIGNALS[kind]._replace(zone=self._zones[zone])
+
+    def number(self, signal: Signal) -> int:
+        """
+        Return the number of a signal.
+
+        :raises KeyError: it has none.
+        """
+        if isinstance(signal, Told):
+            return -1 - self._zone_numbers[signal.zone]
+        if isinstance(signal, Count):
+            return number_of_count(len(self._states), self._zone_numbers[signal.zone],
+                                   signal._replace(zone=None))
+        return self._numbers[signal]
+
+
+def number_of_count(states: int, zone: int | None, signal: Count) -> int:
+    """
+    Return the number of what is drawn of a block (`SignalNumbers`).
+
+    :param states: how many there are.
+    :param zone: its number; None: there are none.
+    :param signal: without its zone.
+    """
+    return states + (zone or 0) * len(SIGNALS) + NUMBERS[signal]
 
 
 @lru_cache(maxsize=1000)

@@ -229,10 +229,11 @@ class OnlineSteps(Mechanism):
         Go on as if `output` had been drawn; with 'adaptive', that is a signal.
 
         In a block of symbols it is `core.zones.WAITING`, and with the last one a
-        `core.zones.Count`: of fewer symbols, the block ends there.
+        `core.zones.Count`: of fewer symbols, the block ends there, which was known after the
+        report that left with that symbol.
 
-        With zones, a signal names the zone too, that of the state. Where only a zone was told, it
-        is a `core.zones.Told`; for a `tick`, None.
+        With zones, a signal names the zone too, that of the state. Where only a zone was told, and
+        for each symbol of a block but the last one, it is a `core.zones.Told`; for a `tick`, None.
 
         :param symbol: in a block, for what symbol: `current_distribution` of the last one depends
             on all of them. None: unknown.
@@ -372,8 +373,7 @@ class OnlineSteps(Mechanism):
         """
         Return the reports, and the signals that they were decoded from, as `privatize_many`.
 
-        With zones, a signal is −1 − i where only a zone was told, the i-th of `privacy.zones`. In
-        a block it is the number of states + its place in `core.online.counts.SIGNALS`.
+        Signals have the numbers of `core.online.counts.SignalNumbers`.
 
         :raises ConfigurationError: no signals are drawn: another policy.
         """
@@ -495,9 +495,11 @@ class OnlineSteps(Mechanism):
 
         With 'adaptive', outputs are signals, each named by the state that founded its cell; with
         zones, as of `advance`: where none would be drawn, `Told` is certain. In a block of symbols
-        `WAITING` is certain, and with the last one each signal is a `Count`.
+        `WAITING` is certain, with zones `Told`, and with the last one each signal is a `Count`.
+        Where the zone of the symbol ends the block under way, that is drawn first: the row is of
+        its `Count`.
 
-        :param last: whether the word ends with this symbol, and so does the block.
+        :param last: whether the block ends with this symbol: with the word, or by `ends_block`.
         :return: the probability of each state that may be drawn; in the order of `successors`, or
             of cells.
         :raises UnknownSymbolError: `symbol` is no state.
@@ -505,6 +507,21 @@ class OnlineSteps(Mechanism):
         if isinstance(self._word, AdaptiveWord):
             return self._word.exact_distribution(symbol, last)
         return self.exact_distribution(symbol, self.previous)
+
+    @property
+    def waiting(self) -> int:
+        """Return how many symbols of a block were counted, of which nothing is drawn yet."""
+        return self._word.waiting if isinstance(self._word, AdaptiveWord) else 0
+
+    def ends_block(self, symbol: str | None, following: str | None) -> bool:
+        """
+        Return whether a block that has the next symbol ends with it, because of the one after it.
+
+        With zones it does where they are of two zones, or no route has the second one.
+
+        :param following: the symbol after it.
+        """
+        return isinstance(self._word, AdaptiveWord) and self._word.ends_block(symbol, following)
 
     def current_distribution(self, symbol: str | None) -> dict[Any, float]:
         """Return `exact_current_distribution` as floats."""

@@ -35,13 +35,14 @@ a report is due at once, the m of the largest
 Where there are more than 10 reports for each signal, they lie beyond what X looks ahead: the cells
 are then chosen as with a delay.
 
-**Blocks.** With a delay, no zones and a chain that lists its moves, a signal may be about the next
-L symbols together: how many of them lie in each of some cells, drawn with noise
-(`core.online.counts`) when the last one is in. L ≤ delay + 1, so that no report waits for it. L
-and the cells of each symbol are chosen when the block begins, as `core.online.adaptive.blocks`
-says; L = 1 is the signal above. At the end of the word (`finish`) a block under way is cut short,
-and its signal drawn of the symbols so far. Where a symbol is left out (`tick`), so are those of
-the block so far: nothing is drawn of them any more.
+**Blocks.** With a delay and a chain that lists its moves, a signal may be about the next L symbols
+together: how many of them lie in each of some cells, drawn with noise (`core.online.counts`) when
+the last one is in. L ≤ delay + 1, so that no report waits for it. L and the cells of each symbol
+are chosen when the block begins, as `core.online.adaptive.blocks` says; L = 1 is the signal above.
+At the end of the word (`finish`) a block under way is cut short, and its signal drawn of the
+symbols so far; so it is with zones where another one is told (`core.online.adaptive.in_zones`).
+Where a symbol is left out (`tick`), so are those of the block so far: nothing is drawn of them any
+more.
 
 **Reports.** o_t is a function of z_1…z_{t+d} and o_{t−1}, d being the `delay`: of the routes that
 the map allows from o_{t−1}, take the one with the most expected matches,
@@ -85,7 +86,7 @@ the pairs within the radius of the guided policy: there symbols that are farther
 cell from which the fewest moves lead to them. A step takes O(models·edges·(delay + 1) +
 states·(cells + N·cells)) time, and as much memory.
 """
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from random import SystemRandom
 import struct
@@ -95,10 +96,10 @@ import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.randomness import RandomIntegers
-from symdp_ros.core.online.adaptive.blocks import INSIDE
+from symdp_ros.core.online.adaptive.blocks import Block, INSIDE
 from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
-from symdp_ros.core.online.adaptive.words import COUNTED, NO_PLAN, Words
+from symdp_ros.core.online.adaptive.words import COUNTED, Evidence, NO_PLAN, Words
 from symdp_ros.core.online.counts import after, CountResponse
 from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
@@ -138,7 +139,6 @@ class AdaptiveWord:
             raise ConfigurationError(
                 f'delay is {delay}: for {n} states and {self._signal} ticks for each symbol, at '
                 f'most {_MOST_BYTES // symbol}', setting='delay')
-        self._places = np.zeros(1, np.int64)
         self._code_of = np.zeros(n + 1, np.uint32)
         self._codes = memoryview(self._code_of.data)  # of each symbol, the number of its cell
         self._word = Words(tables, delay)
@@ -198,7 +198,9 @@ class AdaptiveWord:
             raise ChainError(f'{signal!r} cannot be the signal after these: of symbol {symbols} '
                              f'of a block of {len(block.responses)}, in {block.cells} cells')
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
-        return self._count_in(place)
+        if symbols < len(block.responses):  # if one was drawn, it was after the report
+            return self._take(COUNTED, late=place)
+        return self._take(place)
 
     def step(self, symbol: str | None) -> str | None:
         """Draw, as `OnlineMechanism.step`; all that the draw needs is ready before."""
@@ -218,19 +220,17 @@ class AdaptiveWord:
         if block is None:
             self._draws.fill()
             return self.step(symbol)
+        return self._take(self._count(symbol, block))
+
+    def _count(self, symbol: str | None, block: Block) -> int:
+        """Count a symbol of a block; return the vector drawn, from 1, or `COUNTED`."""
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
         ends = self._word.passed[0] + 1 == len(block.responses)
-        return self._count_in(self._drawn(block.responses[-1]) if ends else 0)
+        return self._drawn(block.responses[-1]) if ends else COUNTED
 
     def _drawn(self, response: CountResponse) -> int:
         """Draw of the symbols that were counted; return the number of the vector, from 1."""
         return 1 + response.draw(self._random or _SYSTEM)[self._counted]
-
-    def _count_in(self, place: int) -> str | None:
-        """Take in a symbol of a block, and what was drawn of it: 0 for nothing yet."""
-        reported = self._word.take(np.array([place or COUNTED]))
-        self._have(self._word.cells)
-        return self.previous if reported else None
 
     def tick(self) -> str | None:
         """Go on without a signal, as `OnlineMechanism.tick`."""
@@ -253,17 +253,21 @@ class AdaptiveWord:
 
         A block under way ends here: its signal is drawn of the symbols so far.
         """
-        block, passed = self._word.blocks[0], self._word.passed[0]
-        if block is not None and passed:
-            self._word.end(self._drawn(block.responses[passed - 1]))
+        self._end_block()
         route = self._word.finish()[:, 0].tolist()
         self.reset()
         return [self._labels[i] for i in route]
 
-    def _take(self, place: int, reports: bool = True, zones: Ints | None = None) -> str | None:
+    def _end_block(self) -> None:
+        """End the block under way, if there is one: draw of its symbols so far."""
+        block, passed = self._word.blocks[0], self._word.passed[0]
+        if block is not None and passed:
+            self._word.end(self._drawn(block.responses[passed - 1]))
+
+    def _take(self, place: int, reports: bool = True, zones: Ints | None = None,
+              late: int = 0) -> str | None:
         """Take in a signal, and a zone: what it costs depends on these alone."""
-        self._places = np.array([place])
-        reported = self._word.take(self._places, zones, reports)
+        reported = self._word.take(np.array([place]), zones, reports, np.array([late]))
         self._have(self._word.cells)
         return self.previous if reported else None
 
@@ -316,7 +320,11 @@ class AdaptiveWord:
             yield np.array([word.count - word.kept_since,
                             NO_PLAN if learns else word.plan_age()])
         for told in word.evidence():
-            yield told.marks[0]
+            yield from self._marks(told)
+
+    def _marks(self, told: Evidence) -> Iterable[Ints]:
+        """Return what a state has of a signal."""
+        return told.marks[:1]
 
     def _integers(self, count: int, since: int) -> int:
         """Return how many integers `_signals` has of the ticks between two."""
@@ -336,6 +344,8 @@ class AdaptiveWord:
         other._draws_of = self._draws_of
         try:
             other._go_on(state)
+            if self._word.longest > 1 and other.state != state:
+                raise ValueError
         except (ValueError, struct.error):
             raise ChainError('these bytes are no state of such a mechanism') from None
         vars(self).update(vars(other))
@@ -385,8 +395,6 @@ class AdaptiveWord:
             raise ValueError
         word.plan_again(planned_at)
         self._have(word.cells)
-        if word.longest > 1 and self.state != state:
-            raise ValueError
 
     def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
         """Take in signals up to some tick."""
@@ -394,18 +402,23 @@ class AdaptiveWord:
         self._have(word.cells)
         while word.count < count:
             number = 0 if word.count % self._signal else signals.pop(0)
-            block = word.blocks[0]
-            if number and block is not None:
-                symbols = word.passed[0] + 1
-                if not (symbols < len(block.responses) if number == INSIDE
-                        else block.can_draw(number, symbols)):
-                    raise ValueError
-                word.take(np.array([COUNTED if number == INSIDE else number]), reports=reports)
-                self._have(word.cells)
-                continue
-            if not 0 <= number <= self._size:
+            self._take(self._place_of(number), reports)
+
+    def _place_of(self, number: int) -> int:
+        """
+        Return what `Words.take` has for a number that a state has of the next signal.
+
+        :raises ValueError: it cannot be.
+        """
+        block, symbols = self._word.blocks[0], self._word.passed[0] + 1
+        if number and block is not None:
+            if not (symbols < len(block.responses) if number == INSIDE
+                    else block.can_draw(number, symbols)):
                 raise ValueError
-            self._take(number, reports=reports)
+            return COUNTED if number == INSIDE else number
+        if not 0 <= number <= self._size:
+            raise ValueError
+        return number
 
     def exact_distribution(self, symbol: str | None, last: bool = False) -> dict[Any, Fraction]:
         """
@@ -427,6 +440,15 @@ class AdaptiveWord:
             return {self._labels[x]: Fraction(1, response.count) for x in cells}
         return {self._labels[x]: Fraction(response.b if number == code else response.a,
                                           response.total) for number, x in enumerate(cells, 1)}
+
+    @property
+    def waiting(self) -> int:
+        """Return how many symbols of a block were counted, of which nothing is drawn yet."""
+        return 0 if self._word.blocks[0] is None else self._word.passed[0]
+
+    def ends_block(self, symbol: str | None, following: str | None) -> bool:
+        """Return what `OnlineMechanism.ends_block` does."""
+        return False
 
     def likelihood(self, signal: Signal, known: Sequence[str | None] = ()) -> Floats:
         """

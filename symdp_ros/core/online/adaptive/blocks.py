@@ -23,19 +23,24 @@ first one, than the signal about one symbol.
 P is the mean of the models, each state's by how likely they are at it. For the second of these
 only the most probable states count that hold .999 of f: 64 at most, 16 at least.
 
+With zones, all this is of the zone told alone (`Region`): of f, given that the robot is where a
+route can be in it, and of moves inside it. Matches after the robot has left count for nothing, so
+where it leaves soon blocks are short, or there are none.
+
 *What is known.* f has one more axis within a block, the counts so far: (models, states, counts).
 With a symbol, what is known of a state moves to the counts with one more in its cell; with the
 signal z, all is weighed by the chance of z for each count, and summed over the counts. Back, the
 same is done transposed.
 """
 from collections.abc import Iterable, Sequence
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, Numbers, Weights
+from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, Weights
 from symdp_ros.core.loops import loops
-from symdp_ros.core.online.adaptive.cells import Cells
-from symdp_ros.core.online.adaptive.moves import Moves
+from symdp_ros.core.online.adaptive.cells import Cells, NOTHING
+from symdp_ros.core.online.adaptive.moves import Moves, total
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.counts import after, CountResponse, vectors
 from symdp_ros.core.zones import Count
@@ -182,10 +187,11 @@ class Block:
 
     :param responses: of blocks that are cut short after each number of symbols, from 1.
     :param codes: the cell of each state at each symbol, from 0: shape (symbols, states).
+    :param zone: the number of that in which its symbols lie; None: there are no zones.
     """
 
-    def __init__(self, responses: list[CountResponse], codes: Numbers):
-        self.responses, self.codes = responses, codes
+    def __init__(self, responses: list[CountResponse], codes: Numbers, zone: int | None = None):
+        self.responses, self.codes, self.zone = responses, codes, zone
         #: how many symbols it has; fewer where it was cut short
         self.size, self.cells = len(responses), responses[0].cells
         #: which vector was drawn, from 1; 0: none is yet
@@ -203,15 +209,61 @@ class Block:
         return 0 < place <= len(chances) and bool(chances[place - 1].any())
 
     def place_of(self, signal: Any, symbols: int) -> int:
-        """Return the number of what was drawn of so many symbols, from 1; 0: it cannot be that."""
-        if not isinstance(signal, Count) or signal.counts not in vectors(symbols, self.cells):
+        """
+        Return the number of what was drawn of so many symbols, from 1; 0: it cannot be that.
+
+        :param signal: without its zone.
+        """
+        if not isinstance(signal, Count) or signal.zone is not None or (
+                signal.counts not in vectors(symbols, self.cells)):
             return 0
         place = 1 + vectors(symbols, self.cells).index(signal.counts)
         return place if self.can_draw(place, symbols) else 0
 
 
+class Region(NamedTuple):
+    """
+    Where a robot is during a block: all states, or those of a zone. They are numbered from 0.
+
+    :param states: their positions.
+    :param X: X(c, s): shape (states, states).
+    :param prior: of each model.
+    :param successors, chances: as `Moves.by_state`, of moves between these states.
+    """
+
+    states: Ints
+    X: Weights
+    prior: Floats
+    successors: Ints
+    chances: Floats
+
+
+def _region(tables: AdaptiveTables, moves: Moves, zone: int | None) -> Region:
+    """Return the region of a zone; None: all states."""
+    region: Region | None = moves.regions.get(zone)
+    if region is not None:
+        return region
+    states, (successors, chances) = np.arange(tables.states), moves.by_state
+    assert tables.X.rows is not None
+    region = Region(states, tables.X.rows, moves.prior, successors, chances)
+    if zone is not None and tables.zone_of is not None:
+        states = np.flatnonzero(tables.zone_of == zone)
+        place = np.full(tables.states + 1, len(states))
+        place[states] = np.arange(len(states))
+        successors = place[successors[states]]
+        order = np.argsort(successors == len(states), axis=1, kind='stable')  # others last
+        successors = np.take_along_axis(successors, order, axis=1)
+        chances = np.take_along_axis(chances[:, states], order[None], axis=2)
+        chances[:, successors == len(states)] = 0.0
+        region = Region(states, np.ascontiguousarray(tables.X.rows[np.ix_(states, states)]),
+                        moves.prior, successors, chances)
+    moves.regions[zone] = region
+    return region
+
+
 def choose_blocks(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
-                  single: Cells, most: int) -> list[Block | None]:
+                  single: Cells, most: int, inside: Booleans | None,
+                  zones: Ints | None) -> list[Block | None]:
     """
     Choose between a block and a signal about one symbol, for each of some words.
 
@@ -220,32 +272,61 @@ def choose_blocks(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: F
     :param belief: Σ_m of it: shape (states, words).
     :param single: the cells of a signal about one symbol.
     :param most: how many symbols a block may have.
+    :param inside: as of `cells.best_cells`.
+    :param zones: the number of the zone told of each word; None: there are none.
     :return: of each word, the block; None: a signal about one symbol is worth as much.
     """
-    responses, words = [*tables.blocks.values()], joint.shape[2]
+    if zones is None or inside is None:
+        return _choose_in(tables, _region(tables, moves, None), None, joint, belief, single, most)
+    chosen: list[Block | None] = [None] * len(zones)
+    whole = total(np.where(inside, belief, 0.0))
+    for zone in np.unique(zones).tolist():
+        region = _region(tables, moves, zone)
+        some = np.flatnonzero((zones == zone) & (whole > NOTHING))
+        at = np.ix_(region.states, some)
+        within = inside[at]
+        cells = Cells(single.sizes[some], single.founders[:, some], single.codes[at])
+        found = _choose_in(
+            tables, region, zone, np.where(within, joint[:, at[0], at[1]], 0.0) / whole[some],
+            np.where(within, belief[at], 0.0) / whole[some], cells, most)
+        for word, block in zip(some.tolist(), found, strict=True):
+            chosen[word] = block
+    return chosen
+
+
+def _choose_in(tables: AdaptiveTables, region: Region, zone: int | None, joint: Floats,
+               belief: Floats, single: Cells, most: int) -> list[Block | None]:
+    """Return what `choose_blocks` does, of words in one region; arrays are of its states."""
     if loops is not None:
-        chosen = _compiled(tables, moves, joint, belief, single, most)
+        chosen = _compiled(tables, region, joint, belief, single, most)
     else:
-        chosen = [_best(tables, _Means(moves, joint[:, :, word], belief[:, word], tables.signal),
+        chosen = [_best(tables, region, _Means(region, joint[:, :, word], belief[:, word],
+                                               tables.signal),
                         single.select(slice(word, word + 1)), most)
-                  for word in range(words)]
-    return [None if i < 0 else Block(responses[i], codes[:len(responses[i])].copy())
-            for i, codes in chosen]
+                  for word in range(joint.shape[2])]
+    blocks, responses = list[Block | None](), [*tables.blocks.values()]
+    for i, codes in chosen:
+        if i < 0:
+            blocks.append(None)
+            continue
+        of_all = np.zeros((len(responses[i]), tables.states), np.uint8)
+        of_all[:, region.states] = codes[:len(of_all)]
+        blocks.append(Block(responses[i], of_all, zone))
+    return blocks
 
 
-def _compiled(tables: AdaptiveTables, moves: Moves, joint: Floats, belief: Floats,
+def _compiled(tables: AdaptiveTables, region: Region, joint: Floats, belief: Floats,
               single: Cells, most: int) -> Iterable[tuple[int, Numbers]]:
     """Return what `_best` does, compiled, of each word."""
     laws, words = tables.laws, joint.shape[2]
-    successors, chances = moves.by_state
     best = np.empty(words, np.int64)
-    codes = np.empty((words, MOST_LENGTH, tables.states), np.uint8)
+    codes = np.empty((words, MOST_LENGTH, len(region.states)), np.uint8)
     loops.block(
         np.ascontiguousarray(joint.transpose(2, 0, 1)), np.ascontiguousarray(belief.T),
-        moves.prior, successors, chances, tables.X.rows, laws.sizes, laws.laws,
-        np.ascontiguousarray(single.codes.T), single.sizes, tables.shares.other.base, most, best,
-        codes, words, *chances.shape, tables.signal, len(laws.sizes), len(laws.laws),
-        len(tables.shares.other))
+        region.prior, region.successors, region.chances, region.X, laws.sizes, laws.laws,
+        np.ascontiguousarray(single.codes.T, np.uint16), single.sizes, tables.shares.other.base,
+        most, best, codes, words, *region.chances.shape, tables.signal, len(laws.sizes),
+        len(laws.laws), len(tables.shares.other))
     return zip(best.tolist(), codes, strict=True)
 
 
@@ -257,11 +338,11 @@ class _Means:
     :param ticks: from one symbol to the next.
     """
 
-    def __init__(self, moves: Moves, joint: Floats, f: Floats, ticks: int):
+    def __init__(self, region: Region, joint: Floats, f: Floats, ticks: int):
         self.f, self._ticks = f, ticks
-        self._successors, chances = moves.by_state
+        self._successors, chances = region.successors, region.chances
         likely = joint / np.where(f > 0, f, 1.0)
-        likely[:, f <= 0] = moves.prior[:, None]
+        likely[:, f <= 0] = region.prior[:, None]
         self._chances = np.add.reduce(likely[:, :, None] * chances, axis=0)
 
     def back(self, E: Floats) -> Floats:
@@ -282,7 +363,7 @@ class _Means:
         return np.linalg.matrix_power(P[:, :-1], self._ticks)
 
 
-def _best(tables: AdaptiveTables, means: _Means, single: Cells,
+def _best(tables: AdaptiveTables, region: Region, means: _Means, single: Cells,
           most: int) -> tuple[int, Numbers]:
     """
     Return which block of `tables.blocks` is worth the most, and the cells of its symbols.
@@ -292,7 +373,7 @@ def _best(tables: AdaptiveTables, means: _Means, single: Cells,
     told, matches = _worth_of_single(tables, means.f, single)
     least, best, founders_of_best = matches + _WORTH * told, -1, np.empty(0, np.int64)
     states = _some_states(means.f)
-    f, P, X = means.f[states], means.among(states), tables.X.of(states)[:, states]
+    f, P, X = means.f[states], means.among(states), region.X[states][:, states]
     before, last_more, ended = 0.0, 0, 0
     for i, ((length, more), responses) in enumerate(tables.blocks.items()):
         if length > most or more >= len(states) or more == ended:
@@ -318,7 +399,7 @@ def _best(tables: AdaptiveTables, means: _Means, single: Cells,
     if best < 0:
         return best, np.empty((0, 0), np.uint8)
     length, more = [*tables.blocks][best]
-    codes = [_joined(tables.X.of(founders_of_best), founders_of_best)]
+    codes = [_joined(region.X[founders_of_best], founders_of_best)]
     E = np.eye(more + 1)[codes[0]]
     for _ in range(length - 1):
         E = means.back(E)
@@ -351,6 +432,8 @@ def _worth(f: Floats, P: Floats, codes: list[Ints],
         more[then[:, code], states] = known[-1]
         known.append(more @ P if number + 1 < len(codes) else more)
     counted: Floats = known.pop().sum(axis=1)
+    if not counted.sum() > 0:
+        return nan, 0.0  # no route stays in the zone for so long
     counted /= counted.sum()
     drawn = response.chances @ counted
     logs = np.log(np.where(drawn > 0, drawn, 1.0))

@@ -13,11 +13,12 @@ import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts, Word
 from symdp_ros.core.online.causal_law import Causal
 from symdp_ros.core.online.steps import OnlineSteps
-from symdp_ros.core.zones import Signal, WAITING
+from symdp_ros.core.zones import Signal, Told, WAITING
 from symdp_ros.errors import ConfigurationError
 
 _Signals: TypeAlias = tuple[Signal, ...]
 MOST_HISTORIES = 100_000  # of signals, that are looked at one by one
+END = ''                 # in place of a symbol: the word ends
 
 
 class SignalLaw:
@@ -29,7 +30,7 @@ class SignalLaw:
 
     def __init__(self, online: OnlineSteps):
         self._online, self._lock = online.another(), Lock()
-        self._rows: dict[tuple[_Signals, tuple[str | None, ...], bool],
+        self._rows: dict[tuple[_Signals, tuple[str | None, ...], str | None],
                          dict[Signal, Fraction]] = {}
         self._zones, self._initial = online.privacy.zones, online.chain.initial_state
 
@@ -63,42 +64,45 @@ class SignalLaw:
 
     def _everything(self, word: Sequence[Sequence[str | None]]) -> list[_Signals]:
         """Return all signals of words whose every symbol is one of some."""
-        length, possible = len(word), list[_Signals]([()])
-        for t, symbols in enumerate(word, 1):
-            longer: list[_Signals] = []
-            for before in possible:
-                longer += [(*before, z) for symbol in symbols
-                           for z in self._after(before, (symbol,), t == length)]
+        length = len(word)
+        possible = [(_Signals(), symbol) for symbol in word[0]] if word else []
+        for t in range(1, length + 1):
+            longer = list[tuple[_Signals, str | None]]()
+            for before, symbol in possible:
+                longer += [((*before, z), following)
+                           for following in (word[t] if t < length else [END])
+                           for z in self._after(before, (symbol,), following)]
                 if len(longer) > MOST_HISTORIES:
                     raise ConfigurationError(
                         'the probability of what the policy adaptive publishes is that of all '
                         f'signals it may be decoded from: of words of {length} symbols there are '
                         f'more than {MOST_HISTORIES:,}', setting='policy')
             possible = longer
-        return possible
+        return [signals for signals, _ in possible] if word else [()]
 
     def exact_probabilities(self, word: Word, outputs: Sequence[_Signals]) -> list[Fraction]:
         """Return P[signals | word] of some signals that are possible."""
-        return [prod((self._chance(word, signals, t) for t in range(len(word))),
+        following = *self.alike(word)[1:], END
+        return [prod((self._chance(word, signals, t, following[t]) for t in range(len(word))),
                      start=Fraction(1)) for signals in outputs]
 
-    def _chance(self, word: Word, signals: _Signals, t: int) -> Fraction:
+    def _chance(self, word: Word, signals: _Signals, t: int, following: str | None) -> Fraction:
         """Return the probability of one signal, given those before."""
         begin = t
-        while begin and signals[begin - 1] == WAITING:
+        while begin and (signals[begin - 1] == WAITING or isinstance(signals[begin - 1], Told)):
             begin -= 1
-        row = self._after(tuple(signals[:t]), tuple(word[begin:t + 1]), t + 1 == len(word))
+        row = self._after(tuple(signals[:t]), tuple(word[begin:t + 1]), following)
         return row.get(signals[t], Fraction(0))
 
     def _after(self, signals: _Signals, symbols: tuple[str | None, ...],
-               last: bool) -> dict[Signal, Fraction]:
+               following: str | None) -> dict[Signal, Fraction]:
         """
         Return the next row of a symbol.
 
         :param symbols: of the block under way, this one the last.
-        :param last: whether the word ends with it.
+        :param following: a symbol of the zone that is told after it, or `END`.
         """
-        given = signals, symbols, last
+        given = signals, symbols, following
         row = self._rows.get(given)
         if row is None:
             before = (None,) * (len(signals) + 1 - len(symbols))
@@ -106,7 +110,8 @@ class SignalLaw:
                 self._online.replay(signals, word=(*before, *symbols[:-1]))
                 for _ in range(self._online.ticks_left):
                     self._online.tick()
-                row = self._online.exact_current_distribution(symbols[-1], last)
+                ends = following is END or self._online.ends_block(symbols[-1], following)
+                row = self._online.exact_current_distribution(symbols[-1], ends)
             self._rows[given] = row
         return row
 

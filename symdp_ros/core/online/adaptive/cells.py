@@ -14,7 +14,7 @@ from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, Weights
 from symdp_ros.core.loops import loops
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables, CELLS
 
-_NOTHING = 1e-200   # probability that counts as 0 where all else is impossible
+NOTHING = 1e-200   # probability that counts as 0 where all else is impossible
 LEAST = 1e-9       # probability of a state that counts in the choice of the cells
 INFORMATION = 0.1  # matches that a nat is worth, besides the report that is due at once
 TIE = 1e-12
@@ -59,7 +59,7 @@ def best_cells(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: 
     if within is not None:
         f = np.where(within, f, 0.0)
         whole, count = f.sum(axis=1, keepdims=True), within.sum(axis=1, keepdims=True)
-        nothing = whole <= _NOTHING
+        nothing = whole <= NOTHING
         f = np.where(nothing & within, 1 / count, f / np.where(nothing, 1.0, whole))
     compiled = tables.fast_cells(f, within, previous, at_once)
     if compiled is not None:

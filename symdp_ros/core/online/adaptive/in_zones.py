@@ -10,6 +10,14 @@ given that s_t ∈ R_t, and all else is as without zones: cells, randomized resp
 Elsewhere nothing is drawn. Where f is below 10⁻²⁰⁰ on all of R_t, it begins again uniform there,
 and what came before then tells nothing of s_t, nor s_t of that.
 
+**Blocks.** Where each report has a signal (`reports` is 1), one may also be about a block of
+symbols. A block lies in one zone: it is chosen when a zone is told, for this zone, and each of its
+symbols but the last one is `Told`. It goes on with the next symbol if that lies in the same zone
+and R_t has a state in it. Else it ends with the symbol before, and before anything else its signal
+is drawn: a count vector of the symbols that it has, by the response of blocks of this length. The
+last report has then left; those that follow know it. Where f begins again within a block, the
+counts so far are as likely as they were, and tell nothing of s_t.
+
 A report that leaves before the end of the word can be some moves from the zone told: in the sum
 (3) of the policy each report of the route that is in the zone told counts as one match more. With
 `delay=None` the route has the zones told wherever `core.zones` says that a route can have them.
@@ -21,18 +29,29 @@ f, reports, cells, and whether a signal is drawn, are functions of them and of z
 policy's proof says holds for any two symbols of one zone, and for an unknown one, whose zone is
 the one told last: the chances of one signal differ by a factor of at most e^{ε/k}. At most k
 factors differ: the ratio is at most e^ε. (At ε = 0 a word tells its zones, and nothing else.)
+
+With blocks, fix all zones, and the signals before one. Where the block begins, how many symbols it
+can have, and its cells are functions of these signals and of the zones so far. Where it ends
+depends on its begin and on the zones told alone: it has been full, or the next zone is another, or
+no route goes on in it. So two adjacent words have the same blocks after the same signals, also
+those that another zone ends, and after the last symbol of the word. Of a block that has ended with
+i symbols the signal is drawn by the response of i symbols, whose chances for two words that differ
+in j of these differ by a factor of at most e^{jε/k} (`core.online.counts`, Claim); of no symbol
+two signals are drawn. Blocks are disjoint, so the j of all are at most k together. The zones of an
+adjacent word are equal to the last one: nothing is lost by a length that the next zone decides.
 """
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 import struct
 from typing import Any
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, Numbers, RandomBits
+from symdp_ros.core.annotations import Floats, Ints, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
-from symdp_ros.core.zones import Signal, Told
+from symdp_ros.core.online.adaptive.words import Evidence
+from symdp_ros.core.zones import Count, Signal, Told, WAITING
 from symdp_ros.errors import ChainError, UnknownSymbolError
 
 _ZONE = struct.Struct('<I')
@@ -60,10 +79,17 @@ class ZonedWord(AdaptiveWord):
         self._word.begin(position)
         self._prepare(self._zone)
 
-    def _make_ready(self, zone: int) -> None:
-        """Make the cells ready for a zone, where they are not."""
+    def _make_ready(self, zone: int) -> bool:
+        """
+        Make the cells ready for a zone, where they are not.
+
+        :return: whether it can be told next: no block must have ended before.
+        """
+        if not self._word.goes_on(zone):
+            return False
         if zone != self._ready:
             self._prepare(zone)
+        return True
 
     def _prepare(self, zone: int) -> None:
         self._ready = zone
@@ -75,8 +101,11 @@ class ZonedWord(AdaptiveWord):
         self._zone = zone
         return self._take(place, zones=np.array([zone]))
 
-    def _take(self, place: int, reports: bool = True, zones: Ints | None = None) -> str | None:
-        report = super()._take(place, reports, zones)
+    def _take(self, place: int, reports: bool = True, zones: Ints | None = None,
+              late: int = 0) -> str | None:
+        if zones is None and place:  # of a block: its zone is ready
+            zones = np.array([self._ready])
+        report = super()._take(place, reports, zones, late)
         self._prepare(self._ready)
         return report
 
@@ -85,7 +114,12 @@ class ZonedWord(AdaptiveWord):
         if position is None:
             raise UnknownSymbolError
         zone = self._zone if symbol is None else self._zone_of[symbol]
-        self._make_ready(zone)
+        if not self._make_ready(zone):
+            self._end_block()
+            self._prepare(zone)
+        block = self._word.blocks[0]
+        if block is not None:
+            return self._tell(self._count(symbol, block), zone)
         if not self._size:
             return self._tell(0, zone)
         if not self._draws.buffer:
@@ -98,21 +132,31 @@ class ZonedWord(AdaptiveWord):
     def advance(self, signal: Signal, symbol: str | None = None) -> str | None:
         if signal is None:
             return self.tick()
-        if isinstance(signal, Told):
-            if signal.zone not in self._zones:
-                raise ChainError(f'{signal.zone!r} is no zone')
-            zone = self._zones.index(signal.zone)
-            self._make_ready(zone)
-            return self._tell(0, zone)
-        cells, position = [0], None
-        if isinstance(signal, str) and signal in self._zone_of:
-            zone, position = self._zone_of[signal], self._index[signal]
-            self._make_ready(zone)
-            cells = self._cells
-        if position not in cells[1:]:
-            raise ChainError(f'{signal!r} founded no cell after these signals',
-                             state=signal if isinstance(signal, str) else None)
-        return self._tell(cells.index(position, 1), zone)
+        state, zone = signal if isinstance(signal, str) else None, self._told(signal)
+        if zone is None:
+            raise ChainError(f'{signal!r} is of no zone', state=state)
+        if not self._make_ready(zone):
+            raise ChainError(f'{signal!r} cannot be the signal after these: its zone ends the '
+                             'block under way, of which nothing was drawn yet', state=state)
+        if self._word.blocks[0] is not None:
+            report = self._advance_in(_without_zone(signal), symbol)
+            self._zone = zone
+            return report
+        place = 0
+        if not isinstance(signal, Told):
+            position = self._index[signal] if isinstance(signal, str) else None
+            if position is None or position not in self._cells[1:]:
+                raise ChainError(f'{signal!r} founded no cell after these signals', state=state)
+            place = self._cells.index(position, 1)
+        return self._tell(place, zone)
+
+    def _told(self, signal: Signal) -> int | None:
+        """Return the number of the zone that a signal tells; None: it is none of these."""
+        if isinstance(signal, str):
+            return self._zone_of.get(signal)
+        if signal is None or signal.zone not in self._zones:
+            return None
+        return self._zones.index(signal.zone)
 
     @property
     def ticks_left(self) -> int:
@@ -127,9 +171,8 @@ class ZonedWord(AdaptiveWord):
         return b''.join((super().state, _ZONE.pack(self._zone),
                          np.packbits(self._word.oldest_ahead()[:, 0]).tobytes()))
 
-    def _signals(self) -> Iterator[Ints]:
-        for told in self._word.evidence():
-            yield from told.marks
+    def _marks(self, told: Evidence) -> Iterable[Ints]:
+        return told.marks
 
     def _integers(self, count: int, since: int) -> int:
         reports: int = (count - since) // self._report
@@ -149,35 +192,56 @@ class ZonedWord(AdaptiveWord):
 
     def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
         self._word.start_ahead(self._kept.astype(np.bool_)[:, None])
+        self._prepare(self._ready)
         places = iter(signals)
         for place, told in zip(places, places, strict=True):
             if told > len(self._zones):
                 raise ValueError
-            if told:
-                self._prepare(told - 1)
-            if place > (self._size if told else 0):
+            if told and not self._make_ready(told - 1) or place and not told:
                 raise ValueError
-            self._take(place, reports, np.array([told - 1]))
+            self._take(self._place_of(place), reports, np.array([told - 1]))
 
     def exact_distribution(self, symbol: str | None, last: bool = False) -> dict[Any, Fraction]:
         if symbol not in self._index:
             raise UnknownSymbolError
         zone = self._zone if symbol is None else self._zone_of[symbol]
-        self._make_ready(zone)
-        if not self._size:
+        if not self._make_ready(zone):  # the block under way ends first
+            block, passed = self._word.blocks[0], self._word.passed[0]
+            assert block is not None and block.zone is not None
+            row = block.responses[passed - 1].exact_row(self._counted)
+            return {count._replace(zone=self._zones[block.zone]): chance
+                    for count, chance in row.items()}
+        if self._word.blocks[0] is None and not self._size:
             return {Told(self._zones[zone]): Fraction(1)}
-        return super().exact_distribution(symbol)
+        return {self._in_zone(drawn, zone): chance
+                for drawn, chance in super().exact_distribution(symbol, last).items()}
+
+    def _in_zone(self, signal: Signal, zone: int) -> Signal:
+        """Return a signal as it is with zones."""
+        if signal == WAITING:
+            return Told(self._zones[zone])
+        return signal._replace(zone=self._zones[zone]) if isinstance(signal, Count) else signal
+
+    def ends_block(self, symbol: str | None, following: str | None) -> bool:
+        zone = self._zone if symbol is None else self._zone_of[symbol]
+        next_zone = zone if following is None else self._zone_of[following]
+        return self._make_ready(zone) and self._word.blocks[0] is not None and not bool(
+            self._word.go_on_after(np.array([next_zone]))[0])
 
     def likelihood(self, signal: Signal, known: Sequence[str | None] = ()) -> Floats:
-        zone_of = self._zone_numbers
+        zone_of, zone = self._zone_numbers, self._told(signal)
         if signal is None:
             return np.ones(len(zone_of))
-        if isinstance(signal, Told):
-            inside: Numbers = zone_of == self._zones.index(signal.zone)
-            return inside.astype(np.float64)
-        if not isinstance(signal, str) or signal not in self._zone_of:
+        if zone is None or not self._make_ready(zone):
             return np.zeros(len(zone_of))
-        zone = self._zone_of[signal]
-        self._make_ready(zone)
-        chances: Floats = super().likelihood(signal) * (zone_of == zone)
-        return chances
+        inside: Floats = (zone_of == zone).astype(np.float64)
+        if isinstance(signal, Told) and self._word.blocks[0] is None:
+            return inside
+        return inside * super().likelihood(_without_zone(signal), known)
+
+
+def _without_zone(signal: Signal) -> Signal:
+    """Return a signal as it is without zones."""
+    if isinstance(signal, Told):
+        return WAITING
+    return signal._replace(zone=None) if isinstance(signal, Count) else signal

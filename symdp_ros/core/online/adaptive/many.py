@@ -2,19 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many words at once by the policy adaptive: some in step with one another."""
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, RandomBits
+from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.online.adaptive.blocks import Turn, Turns
 from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.own_moves import EVERY
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.words import COUNTED, Words
-from symdp_ros.core.online.counts import after, NUMBERS, SIGNALS, vectors
+from symdp_ros.core.online.counts import after, number_of_count, SIGNALS, vectors
 from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Count, WAITING
 from symdp_ros.errors import ChainError
+
+#: What a symbol of a block does to the counts so far, and how likely each state makes what was
+#: drawn, and the zone told: shape (states, 1); None: there is none.
+Seen: TypeAlias = tuple[Turns | None, Floats | None]
 
 NOTHING = np.iinfo(np.int64).min  # in place of a signal: there was no symbol
 
@@ -29,8 +33,7 @@ class Drawn(NamedTuple):
     What is drawn for words, and what is reported.
 
     :param reports: positions, for a word of n symbols (n − 1)·`reports` + 1, with zones n.
-    :param signals: who founded the cells, −1 − zone where only the zone was told; in a block, the
-        number of states + that of the signal in `counts.SIGNALS`: (total,).
+    :param signals: as `core.online.counts.SignalNumbers`: (total,).
     """
 
     reports: Ints
@@ -132,15 +135,8 @@ class _Group:
             if told is not None:
                 words.prepare(told)
             places = self._signals(words, symbols[here], here, told, at, out)
-            for word, block in enumerate(words.blocks):
-                if block is not None:
-                    place = self._count(words, word, int(symbols[here[word]]),
-                                        at + 1 == self._lengths[word])
-                    places[word] = place or COUNTED
-                    signal = WAITING if not place else Count(
-                        vectors(words.passed[word] + 1, block.cells)[place - 1])
-                    out.signals[here[word]] = tables.states + NUMBERS[signal]
-            self._take(words, places, told, begins, out)
+            late = self._blocks(words, symbols, here, zones, at, places, out)
+            self._take(words, places, told, begins, out, late)
             left = int(np.searchsorted(-self._lengths, -(at + 1)))  # words that are longer
             if left < words.words:
                 ending = words if not left else words.select(slice(left, words.words))
@@ -153,11 +149,39 @@ class _Group:
             for _ in range(each - 1):
                 self._take(words, np.zeros(words.words, np.int64), None, begins, out)
 
-    def _take(self, words: Words, places: Ints, told: Ints | None, begins: Ints,
-              out: Drawn) -> None:
+    def _take(self, words: Words, places: Ints, told: Ints | None, begins: Ints, out: Drawn,
+              late: Ints | None = None) -> None:
         number = words.count // self._tables.report - words.held
-        if words.take(places, told):
+        if words.take(places, told, late=late):
             out.reports[begins[:words.words] + number] = words.previous
+
+    def _blocks(self, words: Words, symbols: Ints, here: Ints, zones: Ints | None, at: int,
+                places: Ints, out: Drawn) -> Ints | None:
+        """
+        Count one symbol of each word that is in a block, and draw where that ends.
+
+        :param here: where the symbols of the words are.
+        :param zones: told with each of `symbols`.
+        :param places: for `Words.take`: those of these words are put in.
+        :return: what was drawn late, as of `Words.take`.
+        """
+        inside = [word for word, block in enumerate(words.blocks) if block is not None]
+        if not inside:
+            return None
+        ends: Booleans = self._lengths[:words.words] == at + 1
+        if zones is not None:
+            ends = ends | ~words.go_on_after(zones[np.minimum(here + 1, len(zones) - 1)])
+        late = np.zeros(words.words, np.int64)
+        for word in inside:
+            block, passed = words.blocks[word], words.passed[word]
+            assert block is not None
+            place = self._count(words, word, int(symbols[here[word]]), bool(ends[word]))
+            is_full = passed + 1 == len(block.responses)
+            places[word], late[word] = (place, 0) if is_full else (COUNTED, place)
+            if place or zones is None:
+                signal = Count(vectors(passed + 1, block.cells)[place - 1]) if place else WAITING
+                out.signals[here[word]] = number_of_count(self._tables.states, block.zone, signal)
+        return late
 
     def _count(self, words: Words, word: int, symbol: int, last: bool) -> int:
         """Count a symbol of a word's block; return what is drawn where it ends, from 1; 0: not."""
@@ -192,38 +216,66 @@ class _Group:
         return places
 
 
-def told(tables: AdaptiveTables, delay: int | None, initial: int,
-         signals: Ints) -> list[Floats | Turns]:
+def told(tables: AdaptiveTables, delay: int | None, initial: int, signals: Ints) -> list[Seen]:
     """
     Return what each signal of one word tells, where there are blocks.
 
-    That is the probability of what was drawn, for each state: shape (states, 1); or, in a block, a
-    symbol of it.
-
-    :param signals: as of `Drawn`: shape (symbols,).
+    :param signals: as of `Drawn`, or `NOTHING`: shape (symbols,).
     :raises ChainError: that cannot have been drawn.
     """
-    words, told_of_each = Words(tables, delay), list[Floats | Turns]()
+    words, seen = Words(tables, delay), list[Seen]()
     words.begin(initial)
     for number, drawn in enumerate(signals.tolist(), 1):
-        block, passed, states = words.blocks[0], words.passed[0], tables.states
-        if block is not None:
-            signal = SIGNALS[drawn - states] if drawn >= states else None
-            place = block.place_of(signal, passed + 1)
-            if not place and (signal != WAITING or passed + 1 == len(block.responses)):
-                raise _not_drawn(number)
-            words.take(np.array([place or COUNTED]), reports=False)
-            told_of_each.append(Turns([Turn(block, passed)]))
-        else:
-            assert words.cells is not None
-            places = np.flatnonzero(words.cells.founders[:, 0] == drawn) + 1
-            if drawn < 0 or not len(places):
-                raise _not_drawn(number)
-            told_of_each.append(_chances(tables, words.cells, places))
-            words.take(places, reports=False)
-        for _ in range(tables.signal // tables.report - 1):
+        if drawn == NOTHING and tables.zones is not None:
+            begun = number - 1 - words.passed[0]  # nothing is drawn of the block under way
+            seen[begun:] = [(None, likelihood) for _, likelihood in seen[begun:]]
             words.take(np.zeros(1, np.int64), reports=False)
-    return told_of_each
+            seen.append((None, None))
+            continue
+        turns, likelihood = _see(words, drawn, number)
+        seen.append((turns, likelihood))
+        for _ in range(0 if tables.zones is not None else tables.signal // tables.report - 1):
+            words.take(np.zeros(1, np.int64), reports=False)
+    return seen
+
+
+def _see(words: Words, drawn: int, number: int) -> Seen:
+    """
+    Take in a signal; return what it tells.
+
+    :param number: of its symbol, from 1.
+    """
+    tables, states, zone, inside = words.tables, words.tables.states, None, None
+    kind, zone_of = max(0, drawn - states) % len(SIGNALS), tables.zone_of
+    if zone_of is not None:
+        zone = -1 - drawn if drawn < 0 else (
+            int(zone_of[drawn]) if drawn < states else (drawn - states) // len(SIGNALS))
+        if not words.goes_on(zone):
+            raise _not_drawn(number)
+        words.prepare(np.array([zone]))
+        inside = (zone_of == zone)[:, None].astype(np.float64)
+    zones = None if zone is None else np.array([zone])
+    block, passed = words.blocks[0], words.passed[0]
+    if block is not None:
+        waits = drawn < 0 if zone is not None else drawn >= states and SIGNALS[kind] == WAITING
+        place = block.place_of(SIGNALS[kind] if drawn >= states else None, passed + 1)
+        if not place and (not waits or passed + 1 == len(block.responses)):
+            raise _not_drawn(number)
+        words.take(np.array([place or COUNTED]), zones, reports=False)
+        return Turns([Turn(block, passed)]), inside
+    places, likelihood = np.zeros(1, np.int64), inside
+    if drawn >= 0:
+        if words.cells is None:
+            raise _not_drawn(number)
+        places = np.flatnonzero(words.cells.founders[:, 0] == drawn) + 1
+        if not len(places):
+            raise _not_drawn(number)
+        likelihood = _chances(tables, words.cells, places)
+        likelihood = likelihood if inside is None else likelihood * inside
+    elif zone is None:
+        raise _not_drawn(number)
+    words.take(places, zones, reports=False)
+    return None, likelihood
 
 
 def _chances(tables: AdaptiveTables, cells: Cells, places: Ints) -> Floats:

@@ -9,6 +9,7 @@ neighbours are then one for all such models.
 """
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts
@@ -76,6 +77,11 @@ class Moves:
     def switched(self, joint: Floats) -> Floats:
         """Return f after the switch, before the move."""
         return self._models.switched(joint)
+
+    @cached_property
+    def regions(self) -> dict[int | None, Any]:
+        """Return the `core.online.adaptive.blocks.Region` of each zone, as far as it was made."""
+        return {}
 
     @cached_property
     def by_state(self) -> tuple[Ints, Floats]:
@@ -190,6 +196,53 @@ def total(values: Floats) -> Floats:
     """Return Σ_s: (states, words) → (words,). However many words there are, it is the same."""
     sums: Floats = np.add.reduce(np.ascontiguousarray(values.T), axis=1)
     return sums
+
+
+def spread_evenly(joint: Floats, within: Booleans, some: Booleans, prior: Floats,
+                  columns: Ints | None = None) -> None:
+    """
+    Let f begin again in some words: some states are equally likely, f(m, s) = q(m)/count.
+
+    Within a block that tells nothing of the counts so far: each is as likely as it was.
+
+    :param within: these states: booleans, shape (states, words).
+    :param some: shape (words,).
+    :param columns: how many each word has; None: one, or, of a word that is alone, all.
+    """
+    ends = _ends_of(joint, some, columns)
+    for word in np.flatnonzero(some).tolist():
+        here = joint[:, :, ends[word]:ends[word + 1]]
+        counts = np.array([np.ascontiguousarray(f).sum() for f in here.transpose(2, 0, 1)])
+        even = prior[:, None] * (within[:, word] / within[:, word].sum())
+        here[...] = even[:, :, None] * (counts / counts.sum())
+
+
+def before_beginning(joint: Floats, later: Floats, some: Booleans,
+                     columns: Ints | None = None) -> None:
+    """
+    Make P[all later signals | m, s], where f began again in some words, that of one tick before.
+
+    Nothing but the counts so far tells anything of them: in place.
+
+    :param joint: f when it had begun again.
+    :param later: shape (models, states + 1, columns).
+    :param some, columns: as of `spread_evenly`.
+    """
+    ends = _ends_of(joint, some, columns)
+    for word in np.flatnonzero(some).tolist():
+        for column in range(ends[word], ends[word + 1]):
+            f = np.ascontiguousarray(joint[:, :, column])
+            all_f = f.sum()
+            later[:, :-1, column] = (
+                (f * later[:, :-1, column]).sum() / all_f if all_f > 0 else 0.0)
+
+
+def _ends_of(joint: Floats, some: Booleans, columns: Ints | None) -> list[int]:
+    """Return where the columns of each word begin, and at last where they end."""
+    if columns is None:
+        columns = np.full(len(some), joint.shape[2] // len(some))
+    ends: list[int] = np.concatenate([[0], np.cumsum(columns)]).tolist()
+    return ends
 
 
 def _neighbours(rows: Ints | ShortInts, targets: Ints | ShortInts, states: int,

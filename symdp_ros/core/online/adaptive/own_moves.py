@@ -33,7 +33,7 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats
 from symdp_ros.core.models import Models
 from symdp_ros.core.neighbours import Room
-from symdp_ros.core.online.adaptive.moves import Moves
+from symdp_ros.core.online.adaptive.moves import before_beginning, Moves
 
 EVERY = 100    # ticks
 ALIKE = 3.0    # moves from each state
@@ -151,4 +151,4 @@ def _pairs(moves: Moves, steps: list[tuple[Floats, Any, Floats | None]]) -> Iter
         elif likelihood is not None:
             after[:, :-1] *= likelihood
         if told is not None and told.again is not None:
-            after[:, :-1] = 1.0  # s does not depend on what was before
+            before_beginning(joint, after, told.again)

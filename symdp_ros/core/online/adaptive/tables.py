@@ -199,7 +199,7 @@ class AdaptiveTables:
         self.shares = shares_of(self.responses, self.most)
         #: (L, m) of each block: its responses, if it is cut short after 1, 2, … L symbols
         self.blocks: dict[tuple[int, int], list[CountResponse]] = {}
-        if privacy.zones is None and n <= targets.DENSE_STATES and (
+        if (privacy.zones is None or reports == 1) and n <= targets.DENSE_STATES and (
                 privacy.epsilon_per_symbol <= _MOST_OF_BLOCKS):
             for length, more in BLOCKS:
                 some = [response_of(symbols, more + 1, privacy)
@@ -224,6 +224,11 @@ class AdaptiveTables:
         #: the moves from one report to the next, as `Chain.csr`; where they lead, by state
         self.hops, self.heads = chain.csr()
         self.routes = Neighbours(self.hops, self.heads)
+        if self.zone_of is not None:
+            #: by state: whether the next report can be in the same zone
+            self.can_stay = np.zeros(n, np.bool_)
+            sources = np.repeat(np.arange(n), degrees)
+            self.can_stay[sources[self.zone_of[sources] == self.zone_of[self.heads]]] = True
         place = np.arange(degrees.max())
         #: (states, most successors): those of each state; −1 after them
         self.successors = np.where(

@@ -18,8 +18,8 @@ from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers
 from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.blocks import Block, choose_blocks, Turn, Turns
 from symdp_ros.core.online.adaptive.cells import best_cells, Cells
-from symdp_ros.core.online.adaptive.moves import Moves, total
-from symdp_ros.core.online.adaptive.own_moves import EVERY, extended, OwnMoves
+from symdp_ros.core.online.adaptive.moves import before_beginning, Moves, spread_evenly, total
+from symdp_ros.core.online.adaptive.own_moves import extended, OwnMoves
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 
 COUNTED = -1  # in place of what was drawn: a symbol of a block was counted, nothing is drawn yet
@@ -52,16 +52,17 @@ class Evidence(NamedTuple):
         """
         Return the probability of the signal for each symbol: shape (states, columns).
 
-        None: all words are within a block.
+        None: all words are within a block, and there are no zones.
         """
         words, after = len(self.places), None if self.turns is None else self.turns.after
-        if after is not None and not self.places.any():
+        if after is not None and not self.places.any() and not self.zones.any():
             return None
         if words == 1:
-            return self.chances.take(self.codes)
-        index = np.multiply(self.codes, words, dtype=np.intp)
-        index += np.arange(words)
-        chances = self.chances.ravel().take(index)
+            chances = self.chances.take(self.codes)
+        else:
+            index = np.multiply(self.codes, words, dtype=np.intp)
+            index += np.arange(words)
+            chances = self.chances.ravel().take(index)
         return chances if after is None else chances.repeat(after, axis=1)
 
     def select(self, some: slice) -> 'Evidence':
@@ -103,7 +104,7 @@ class Words:
         self._leaving = tables.row // tables.report if delay else 1
         #: symbols that a block can have
         self.longest = tables.longest(delay)
-        if self.longest > 1:
+        if self.longest > 1 and tables.zones is None:
             self._leaving = self.held + 1
         #: ticks that are kept before the first one whose report has not left
         self.before = 0 if delay is None else (self.longest - 1) * tables.signal
@@ -140,6 +141,8 @@ class Words:
             self.moves = self.own.moves() or self.moves
         self.count, self.previous = count, np.full(self.words, previous)
         ticks = self.held * self.tables.report + self.before + 1
+        if self.delay is None and self.longest > 1:
+            ticks += self.tables.signal  # since a block may have ended with the last symbol
         self._ring: list[Floats | None] = [None] * ticks
         self._ring[count % ticks] = joint
         self.told: list[Evidence | None] = [None] * (0 if self.delay is None else self._rows)
@@ -160,17 +163,21 @@ class Words:
         self.start = ahead
         if self.own is not None:
             self.own.ahead = ahead
-        self.ahead = [ahead] * (self.held + 1)
+        self.ahead = [ahead] * (self.held + self.before // self.tables.report + 1)
 
     def oldest_ahead(self) -> Booleans:
-        """Return the states of a route at the oldest tick whose report has not left."""
+        """Return the states of a route at the tick from which on all is kept."""
         if self.delay is None:
             return self.start
         if self.own is not None:
             ahead: Booleans | None = self.own.since(self._needed_since).ahead
             assert ahead is not None
             return ahead
-        return self.ahead[self.since // self.tables.report % len(self.ahead)]
+        return self._ahead_at(self.kept_since)
+
+    def _ahead_at(self, tick: int) -> Booleans:
+        """Return the states that a route can be in at a tick, but for the zone told then."""
+        return self.ahead[tick // self.tables.report % len(self.ahead)]
 
     @property
     def joint(self) -> Floats:
@@ -282,21 +289,38 @@ class Words:
         return selected
 
     def _due(self) -> None:
-        """Choose the cells where a signal is due, or a block."""
+        """Choose the cells where a signal is due, or a block; with zones `prepare` does."""
         self.cells = None
-        if self.tables.zones is not None or self.count % self.tables.signal:
-            return
-        if None not in self.blocks:
+        if self.tables.zones is None:
+            self._choose(np.ones(self.words, np.bool_), None, None)
+
+    def _choose(self, due: Booleans, inside: Booleans | None, zones: Ints | None) -> None:
+        """
+        Choose the cells of a signal that is due, or a block, for some of the words.
+
+        :param inside: as of `best_cells`, of all words.
+        :param zones: the numbers of the zones told; None: there are none.
+        """
+        if self.count % self.tables.signal:
             return
         joint, belief = self.joint, self._belief
-        due = np.array([block is None for block in self.blocks])
+        if None not in self.blocks:
+            return
+        due = due & np.array([block is None for block in self.blocks])
+        if not due.any():
+            return
         if self._columns is not None:
             some = _ends(self._columns)[:-1][due]
             joint, belief = joint[:, :, some], belief[:, some]
+        elif not due.all():
+            joint, belief = joint[:, :, due], belief[:, due]
+        if inside is not None and zones is not None and not due.all():
+            inside, zones = inside[:, due], zones[due]
         cells = best_cells(self.tables, np.ascontiguousarray(belief), self.previous[due],
-                           self._at_once)
+                           self._at_once, inside)
         if self.longest > 1:
-            chosen = choose_blocks(self.tables, self.moves, joint, belief, cells, self.longest)
+            chosen = choose_blocks(self.tables, self.moves, joint, belief, cells, self.longest,
+                                   inside, zones)
             alone = np.array([block is None for block in chosen])
             for word, block in zip(np.flatnonzero(due).tolist(), chosen, strict=True):
                 self.blocks[word], self.passed[word] = block, 0
@@ -321,25 +345,41 @@ class Words:
         """
         Make all ready for a zone to be told next.
 
+        A block under way in which it lies goes on; one that it ends must have ended before.
+
         :param zones: their numbers, shape (words,).
         """
         tables = self.tables
         assert tables.zone_of is not None
-        ahead = self.ahead[self.count // tables.report % len(self.ahead)]
-        self._inside = ahead & (tables.zone_of[:, None] == zones)
+        self._inside = self._ahead_at(self.count) & (tables.zone_of[:, None] == zones)
         self._ready = self._inside.any(axis=0)
         self.cells = None
-        if self.count % tables.signal or not self._ready.any():
-            return
-        some = self._ready
-        if some.all():
-            self.cells = best_cells(tables, self._belief, self.previous, self._at_once,
-                                    self._inside)
-            return
-        self._have_cells(best_cells(tables, self._belief[:, some], self.previous[some],
-                                    self._at_once, self._inside[:, some]), some)
+        if self.longest > 1:
+            self.blocks = [block if passed else None
+                           for block, passed in zip(self.blocks, self.passed, strict=True)]
+        self._choose(self._ready, self._inside, zones)
 
-    def take(self, places: Ints, zones: Ints | None = None, reports: bool = True) -> bool:
+    def goes_on(self, zone: int) -> bool:
+        """Return whether the block of a word that is alone goes on in a zone told next."""
+        block, passed = self.blocks[0], self.passed[0]
+        if block is None or not passed:
+            return True
+        inside = self._ahead_at(self.count)[:, 0] & (self.tables.zone_of == zone)
+        return block.zone == zone and bool(inside.any())
+
+    def go_on_after(self, zones: Ints) -> Booleans:
+        """
+        Return which blocks go on in the zones told after those that are ready.
+
+        :param zones: their numbers, shape (words,).
+        """
+        same = np.array([block is not None and block.zone == zone
+                         for block, zone in zip(self.blocks, zones.tolist(), strict=True)])
+        can: Booleans = same & (self._inside & self.tables.can_stay[:, None]).any(axis=0)
+        return can
+
+    def take(self, places: Ints, zones: Ints | None = None, reports: bool = True,
+             late: Ints | None = None) -> bool:
         """
         Go on to the next report: take in a signal.
 
@@ -347,25 +387,29 @@ class Words:
             that of the vector, which ends it, or `COUNTED`; 0: none, and a block is left.
         :param zones: the numbers of the zones told, which are ready; −1: none is told.
         :param reports: whether to make the report that is due.
+        :param late: of each word in a block, the vector that was drawn once this report had left:
+            the block turned out to end with this symbol; 0: none.
         :return: whether there is a report: `previous`.
         """
         told: Evidence | None = None
         if self.count % self.tables.row == 0:
-            turns = self._count(places) if self.longest > 1 else None
+            turns = self._count(places, zones) if self.longest > 1 else None
             told = self._tell(places, zones, turns)
-        return self._go_on(told, reports)
+        return self._go_on(told, reports, late)
 
-    def _count(self, places: Ints) -> Turns | None:
+    def _count(self, places: Ints, zones: Ints | None) -> Turns | None:
         """Count one more symbol of the blocks; where something was drawn, they end."""
         inside = [word for word, block in enumerate(self.blocks) if block is not None]
         if not inside:
             return None
         if self.words == 1:
             if places[0] == 0:
-                self._leave_block()
+                self._leave_block(zones)
                 return None
             if self.passed[0] == 0:
                 self._begun = self.joint.copy()
+                if self.tables.zones is not None:
+                    self._begun_ahead = self._ahead_at(self.count)
         turns: list[Turn | None] = [None] * self.words
         for word in inside:
             block = self.blocks[word]
@@ -387,22 +431,35 @@ class Words:
         self._end(0, place)
         tick = self.count - 1
         tick -= tick % self.tables.signal
-        now = self._told_at(tick)
-        assert now is not None and now.turns is not None
-        now.turns.update()
+        now, likelihood = self._ended(tick)
         self._columns = None
-        for tick in range(self.count if self.delay is None else tick, self.count):
+        for tick in range(tick, self.count):
             joint = self._ring[tick % len(self._ring)]
             assert joint is not None
             self._ring[(tick + 1) % len(self._ring)], self._belief = self._moved(
-                joint, joint.sum(axis=0), now, None, None)
-            now = None
+                joint, joint.sum(axis=0), now, likelihood, None)
+            now = likelihood = None
+        self._learn()
 
-    def _leave_block(self) -> None:
-        """Go on as if there were no signal about the block under way."""
-        count, passed = self.count, self.passed[0]
+    def _ended(self, tick: int) -> tuple[Evidence | None, Floats | None]:
+        """Return what was told at a tick with which blocks ended late, and its likelihood."""
+        told, row = self._told_at(tick), self._row_of(tick)
+        assert told is not None and told.turns is not None
+        told.turns.update()
+        self._likely[row] = told.likelihood()
+        return told, self._likely[row]
+
+    def _leave_block(self, zones: Ints | None) -> None:
+        """
+        Go on as if there were no signal about the block under way.
+
+        :param zones: as of `take`.
+        """
+        count, passed, block = self.count, self.passed[0], self.blocks[0]
+        assert block is not None
         self.blocks, self.passed, self._columns = [None], [0], None
         if passed:
+            told = None if block.zone is None else np.array([block.zone])
             self.count -= passed * self.tables.signal
             if self.delay is None:
                 del self.told[self.count // self.tables.row:]
@@ -411,12 +468,18 @@ class Words:
                 del self.own.told[-((count - self.count) // self.tables.report):]
             self._ring[self.count % len(self._ring)] = self._begun
             self._belief = self._begun.sum(axis=0)
+            if told is not None:
+                self.ahead[self.count // self.tables.report % len(self.ahead)] = self._begun_ahead
             while self.count < count:
+                if told is not None:
+                    self.prepare(told)
                 self.blocks = [None]
-                self.take(np.zeros(1, np.int64), reports=False)
+                self.take(np.zeros(1, np.int64), told, reports=False)
+            if zones is not None:
+                self.prepare(zones)
             self.blocks = [None]
 
-    def _go_on(self, told: Evidence | None, reports: bool) -> bool:
+    def _go_on(self, told: Evidence | None, reports: bool, late: Ints | None) -> bool:
         tables = self.tables
         reported = reports and self.delay is not None and self.held * tables.report <= self.count
         if reported:
@@ -424,6 +487,10 @@ class Words:
                          else np.array([turn is not None and not turn.ends
                                         for turn in told.turns.turns]))
         likelihood = None if told is None else self._likely[self._row_of(self.count)]
+        if late is not None and late.any():
+            for word in np.flatnonzero(late).tolist():
+                self._end(word, int(late[word]))
+            told, likelihood = self._ended(self.count)
         if told is not None:
             self._columns = None if told.turns is None else told.turns.after
         now = told
@@ -437,22 +504,21 @@ class Words:
             now = likelihood = None
         self.count += tables.report
         if self.own is not None:
-            self._learn(told)
+            self.own.told.append(told)
+            self._learn()
         self._due()
         return reported
 
-    def _learn(self, told: Evidence | None) -> None:
-        """Take note of what was told for the own model, and at public times make it anew."""
+    def _learn(self) -> None:
+        """Make the own model anew at public times."""
         own, tables = self.own, self.tables
-        assert own is not None
-        own.told.append(told)
-        if self.blocks[0] is not None or self.count < own.begin + EVERY or self.count % tables.row:
+        if own is None or self.blocks[0] is not None or not own.is_due(self.count) or (
+                self.count % tables.row):
             return
         self.own = own.learnt(
             self.moves, tables.report, self.joint,
             int(self.previous[0]) if self.delay == 0 else 0,
-            self.ahead[self.count // tables.report % len(self.ahead)] if tables.zones else None,
-            self._made)
+            self._ahead_at(self.count) if tables.zones else None, self._made)
         if self.delay is None:
             self.own.former = None
         else:
@@ -469,8 +535,8 @@ class Words:
         likelihood = None if told is None else told.likelihood()
         if told is not None and told.again is not None:
             joint = joint.copy()
-            _spread_evenly(joint, told.codes < len(told.chances) - 1, told.again,
-                           self.moves.prior)
+            spread_evenly(joint, told.codes < len(told.chances) - 1, told.again,
+                          self.moves.prior)
         return joint, likelihood, self._moved(joint, joint.sum(axis=0), told, likelihood, None)[0]
 
     def _moved(self, joint: Floats, belief: Floats, told: Evidence | None,
@@ -547,10 +613,14 @@ class Words:
 
     def _begin_again(self, within: Booleans, told: Booleans) -> Booleans | None:
         """Where f is 0 on all that is possible, make that equally likely; return where it was."""
-        again: Booleans = told & (total(np.where(within, self._belief, 0.0)) <= _NOTHING)
+        belief = self._belief
+        if belief.shape[1] > self.words:
+            belief = np.add.reduceat(belief, [0] if self._columns is None
+                                     else _ends(self._columns)[:-1], axis=1)
+        again: Booleans = told & (total(np.where(within, belief, 0.0)) <= _NOTHING)
         if not again.any():
             return None
-        _spread_evenly(self.joint, within, again, self.moves.prior)
+        spread_evenly(self.joint, within, again, self.moves.prior, self._columns)
         np.add.reduce(self.joint, axis=0, out=self._belief)
         return again
 
@@ -566,6 +636,8 @@ class Words:
         due = (self.planned_at < 0) | (self.count - self.planned_at >= self._leaving * report)
         if self._leaving == 1 or self.count % self.tables.row == 0:
             due |= ~waiting
+        if self.tables.zones is not None:
+            due[:] = True  # the zone was told
         if due.any():
             self.plan(self.count, 0, due)
         number = self.count // report % self._leaving
@@ -654,7 +726,7 @@ class Words:
                 factor = 1.0 / total(summed)
                 yield tick, summed * factor
             if told is not None and told.again is not None:
-                after[:, :-1, told.again] = 1.0  # s does not depend on what was before
+                before_beginning(joint, after, told.again, columns)
 
     def _count_zones(self, tick: int, later: Floats, all_zones: bool) -> None:
         """Give reports in the zone that was told one match more; or take all from others."""
@@ -740,7 +812,8 @@ class Words:
                 joint, told = rows[i], self._told_at(tick)
                 likely.append(None if told is None else told.likelihood())
                 if told is not None and told.again is not None:
-                    _spread_evenly(joint, told.codes < len(told.chances) - 1, told.again, prior)
+                    spread_evenly(joint, told.codes < len(told.chances) - 1, told.again, prior,
+                                  self._columns_before(tick))
                 if i + 1 < len(ticks):
                     rows[i + 1:i + 2] = [self._moved(
                         joint, np.add.reduce(joint, axis=0), told, likely[i],
@@ -748,12 +821,6 @@ class Words:
                         self._columns_after(tick))[0]]
             for i in range(len(ticks) - 1, -1, -1):
                 yield ticks[i], rows[i], self._told_at(ticks[i]), likely[i]
-
-
-def _spread_evenly(joint: Floats, within: Booleans, words: Booleans, prior: Floats) -> None:
-    """Make some states equally likely in some words: f(m, s) = q(m)/count."""
-    some = within[:, words]
-    joint[:, :, words] = prior[:, None, None] * (some / some.sum(axis=0))
 
 
 def _ends(columns: Ints) -> Ints:
