@@ -28,7 +28,7 @@ _BEHIND = 0.02  # from which on a cell is measured again, on many walks
 def compared(visits: VisitCalibration, protect: float,
              epsilon: float) -> dict[str, dict[str, Any]]:
     """Return what the rule errs, and the best way with the same period, live and for logs."""
-    period, _ = visits.by_rule(epsilon)
+    period, _ = visits.by_rule()
     privacy = Privacy(epsilon, adjacency_of(protect, period))
     found = [(way, visits.errors(way, visits.mechanism(way, period, privacy), period))
              for way in visits.ways(period)]
@@ -36,7 +36,7 @@ def compared(visits: VisitCalibration, protect: float,
     for kind in KINDS:
         of_kind = {way: errors for way, errors in found if (way.late is None) == (kind == 'logs')}
         best = min(of_kind.values(), key=lambda errors: errors.wrong)
-        _, way = visits.by_rule(epsilon, logged=kind == 'logs')
+        _, way = visits.by_rule(logged=kind == 'logs')
         ruled = best if way is None else of_kind.get(way) or visits.errors(
             way, visits.mechanism(way, period, privacy), period)
         result[kind] = {

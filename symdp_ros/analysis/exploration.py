@@ -203,10 +203,9 @@ class Exploration:
         def privacy(epsilon: float) -> Privacy:
             return Privacy(epsilon, point.symbols, self.zones if point.zoned else None)
 
-        rules = {epsilon: [visits.by_rule(epsilon, delay=delay, logged=logged)
-                           for delay, logged in ((0.0, False), (period, False), (0.0, True))]
-                 for epsilon in self.grid.epsilons}
-        ruled = {(way.name, way.late): way for each in rules.values() for of, way in each
+        rules = [visits.by_rule(delay=delay, logged=logged)
+                 for delay, logged in ((0.0, False), (period, False), (0.0, True))]
+        ruled = {(way.name, way.late): way for of, way in rules
                  if way is not None and of == period}
         best: dict[tuple[str, int | None], tuple[Errors, Way]] = {}  # at `compared_at`
         made: dict[Way, Any] = {}  # so do those that have the same tables
@@ -232,7 +231,7 @@ class Exploration:
                     guesses[way] = visits.guess(online)
                 reports, beliefs = visits.replay(mechanism, period, route, robot, way.late)
                 cells.append(Cell(
-                    epsilon, period, way.name, way.late, (period, way) in rules[epsilon], errors,
+                    epsilon, period, way.name, way.late, (period, way) in rules, errors,
                     guesses.get(way),
                     tuple(reports.tolist()),
                     None if beliefs is None else _likely(beliefs[::shown.frame])))

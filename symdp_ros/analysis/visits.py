@@ -313,8 +313,7 @@ class VisitCalibration:
             *(Way('guided', clock) for clock in between if self._zones is None),
             *(Way('adaptive', clock, d) for clock in clocks for d in dict.fromkeys((0, late)))]
 
-    def by_rule(self, epsilon: float, *, delay: float = 0.0,
-                logged: bool = False) -> tuple[float, Way | None]:
+    def by_rule(self, *, delay: float = 0.0, logged: bool = False) -> tuple[float, Way | None]:
         """
         Return the period and the way to report that follow from the visit (`words.visit_rule`).
 
@@ -324,7 +323,7 @@ class VisitCalibration:
         :param logged: whether logs are released.
         """
         sampling, drawn = settled({
-            'protect': self._protect, 'stay': self._stay, 'epsilon': epsilon, 'sampling': '',
+            'protect': self._protect, 'stay': self._stay, 'sampling': '',
             'mechanism': AUTO if logged else LIVE, 'zones_file': self._zones}, self._graph)
         if not logged and drawn.reports == 1 or drawn.selection == AUTO:
             return sampling.period, None
@@ -340,7 +339,7 @@ class VisitCalibration:
         :param row: where the way is left open, its best.
         """
         errors = row.logged if logged else row.live
-        period, way = self.by_rule(row.epsilon, delay=errors.delay or 0.0, logged=logged)
+        period, way = self.by_rule(delay=errors.delay or 0.0, logged=logged)
         if period != row.period:
             return None
         same = way is None or (way.name, way.clock) == (

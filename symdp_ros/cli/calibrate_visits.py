@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     best = min(possible, key=lambda row: (row.live.wrong if options.target_error is None
                                           else row.epsilon))
-    by_rule = next((row for row in possible if row.period == visits.by_rule(row.epsilon)[0]), None)
+    by_rule = next((row for row in possible if row.period == visits.by_rule()[0]), None)
     for title, table in _tables(possible, best, by_rule, options.target_error is not None):
         console.print(title)
         console.print(table)

@@ -12,10 +12,7 @@ where the map names none).
 - Regions go out with every tick: a signal in D seconds, and the most probable route in between
   (where that is more than 1,000 regions, with every few ticks). That needs the policy adaptive.
   Other policies, and alphabets, publish with each symbol.
-- Logs, where the mechanism is open: causal, adaptive, as live. But where ε is at most 2 and the
-  robot is known to stay for at least four periods, the exponential mechanism errs less, which
-  publishes with each symbol. Not between two places alone, and not with zones, which are told with
-  each region.
+- Logs, where the mechanism is open: causal, adaptive, as live.
 - Moves between two reports: as many as a robot makes in that time, but for 1 in 20, if each of the
   public models moves it with its weight (`core.models`).
 
@@ -38,9 +35,6 @@ _TICK = 1.0       # seconds, of a map that names none
 _RARELY = 0.05    # the share of robots that make more moves than are allowed between two reports
 _MOST_MOVES = 12  # more make chains of so many moves that they say little
 _MOST_DELAY = 1_000  # symbols
-_SMALL = 2.0      # ε up to which whole logs of long stays are drawn by the exponential mechanism
-_LONG = 4         # periods, from which on a stay is long
-_FEW = 2          # places, between which causal, adaptive, errs less all the same
 
 
 def settled(values: Mapping[str, Any], graph: TransitionGraph
@@ -54,8 +48,6 @@ def settled(values: Mapping[str, Any], graph: TransitionGraph
         number of symbols; a setting is not valid.
     """
     given, mechanism = SamplingSettings.of(values), MechanismSettings.of({**values, 'delay': None})
-    if _draws_visits(values, given, graph, mechanism):
-        mechanism = replace(mechanism, selection='exponential', base='chain')
     sampling = _sampling(given, graph, mechanism)
     if sampling.reports > 1 and mechanism.selection != LIVE and _is_adaptive(mechanism):
         mechanism = replace(mechanism, selection='causal', policy='adaptive')
@@ -106,19 +98,6 @@ def _sampling(sampling: SamplingSettings, graph: TransitionGraph,
     if not moves and ticks > 1 and graph.moves is None:
         moves = 1 if graph.complete else _moves(int(ticks), sampling.stay / float(tick))
     return replace(sampling, period=float(period), report_period=float(report), moves=moves)
-
-
-def _draws_visits(values: Mapping[str, Any], sampling: SamplingSettings, graph: TransitionGraph,
-                  mechanism: MechanismSettings) -> bool:
-    """Return whether a log is best drawn whole, with a region for each symbol."""
-    is_open = mechanism.selection == mechanism.base == mechanism.policy == AUTO and not (
-        sampling.period or sampling.report_period or sampling.moves or values.get('zones_file'))
-    if not (is_open and sampling.protect) or graph.complete or len(graph.successors) <= _FEW:
-        return False
-    drawn = replace(mechanism, selection='exponential')
-    period = as_fraction(_sampling(sampling, graph, drawn).period)
-    return (values['epsilon'] <= _SMALL and sampling.stay >= _LONG * period
-            and period > as_fraction(graph.tick or _TICK))
 
 
 def _is_adaptive(mechanism: MechanismSettings) -> bool:

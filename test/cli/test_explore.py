@@ -134,9 +134,7 @@ def test_the_files_are_what_nodes_take(made, data):
         assert ('zones_file' in values) == (zoned == '1')
         assert late == 'log' or values.get('delay', 0) == int(late) * cell['period']
         assert ('symdp release' in cell['files']) == (late == 'log')
-        whole = zoned == '0' and epsilon == '1' and stay == '60'
-        by_rule = symbols == '1' and name in (
-            'adaptive', 'exponential' if whole else 'causal, adaptive')
+        by_rule = symbols == '1' and name in ('adaptive', 'causal, adaptive')
         assert ('period' in values) != by_rule  # else all follows from the visit
 
 

@@ -19,16 +19,10 @@ def drawn(**more):
     return sampling.period, sampling.moves, mechanism.selection, mechanism.reports
 
 
-def test_long_stays_at_a_small_epsilon_are_drawn_whole():
-    assert drawn() == (11.0, 1, 'exponential', 1)
-    _, mechanism = settled(VISIT, RING)
-    assert mechanism.base == 'chain'
-
-
 @pytest.mark.parametrize('more', [
-    {'epsilon': 2.001}, {'epsilon': float('nan')}, {'stay': 43.9}, {'stay': 0.0},
-    {'protect': 11.0}, {'policy': 'adaptive'}, {'zones_file': 'wards.yaml'}])
-def test_all_others_are_drawn_as_live(more):
+    {}, {'epsilon': float('nan')}, {'stay': 0.0}, {'protect': 11.0}, {'policy': 'adaptive'},
+    {'zones_file': 'wards.yaml'}])
+def test_logs_are_drawn_as_live(more):
     period, moves, selection, reports = drawn(**more)
     assert (selection, reports) == ('causal', period) and not moves
 
@@ -56,7 +50,7 @@ def settings(**more):
 
 
 @pytest.mark.parametrize('visit, by_hand', [
-    ({'stay': 60.0}, {'mechanism': 'exponential', 'base': 'chain', 'moves': 1}),
+    ({'stay': 60.0}, {'mechanism': 'causal', 'policy': 'adaptive', 'report_period': 1.0}),
     ({}, {'mechanism': 'causal', 'policy': 'adaptive', 'report_period': 1.0})])
 def test_the_same_release_is_the_same_however_it_is_named(visit, by_hand):
     given = {'protect': 10.0, 'epsilon': 1.0, **visit}

@@ -138,27 +138,13 @@ def test_without_protect_nothing_follows_but_a_period():
 
 
 @pytest.mark.parametrize('values, reports', [
-    ({}, 31), ({'mechanism': 'causal'}, 31), ({'mechanism': 'causal', 'policy': 'guided'}, 1),
+    ({}, 31), ({'stay': 600.0}, 31), ({'mechanism': 'causal'}, 31), ({'mechanism': 'causal', 'policy': 'guided'}, 1),
     ({'mechanism': 'exponential'}, 1)])
 def test_of_logs(values, reports):
     sampling, mechanism = settled(
         {'sampling': '', 'protect': 30.0, 'epsilon': 2.0, 'mechanism': 'auto', 'base': 'auto',
          'policy': 'auto', **values}, graph())
     assert mechanism.reports == sampling.reports == reports and sampling.period == 31.0
-
-
-TWO = TransitionGraph({'a': ['b'], 'b': ['a']}, 'a')
-
-
-@pytest.mark.parametrize('epsilon, stay, of, selection, reports', [
-    (2.0, 124.0, graph(), 'exponential', 1), (2.0, 123.0, graph(), 'causal', 31),
-    (2.5, 124.0, graph(), 'causal', 31), (2.0, 0.0, graph(), 'causal', 31),
-    (2.0, 124.0, TWO, 'causal', 31)])
-def test_logs_of_long_stays_are_drawn_whole(epsilon, stay, of, selection, reports):
-    sampling, mechanism = settled(
-        {'sampling': '', 'protect': 30.0, 'epsilon': epsilon, 'stay': stay, 'mechanism': 'auto',
-         'base': 'auto', 'policy': 'auto'}, of)
-    assert (mechanism.selection, sampling.reports) == (selection, reports)
 
 
 GRID = {f'{row}{column}': [f'{r}{c}' for r in range(3) for c in range(3)
