@@ -271,7 +271,8 @@ def without_times(text):
     {'protect': 0.05},  # a symbol every 0.06 s, a region every 0.02 s
     {'protect': 0.05, 'renew': 0.0001},
     pytest.param({'policy': 'adaptive', 'delay': 3, 'renew': 0.0001}, marks=pytest.mark.thorough),
-    {'sampling': 'period', 'period': 0.02, 'zones_file': 'birds.zones.yaml'},
+    {'sampling': 'period', 'period': 0.02, 'zones_file': 'birds.zones.yaml',
+     'delay': 3},  # signals are about blocks
     # What goes out is made from the private region alone: test_outputs.
     pytest.param(POSES, marks=pytest.mark.thorough),
     {**POSES, 'sampling': 'period', 'period': 0.02},
