@@ -14,6 +14,7 @@ from symdp_ros import Chain, ConfigurationError, OnlineMechanism, Privacy
 from symdp_ros.core.online.adaptive import cells as cells_module
 from symdp_ros.core.online.adaptive import tables as known
 from symdp_ros.core.online.adaptive import words as in_step
+from symdp_ros.core.online.adaptive.moves import spread_evenly
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables, Shares
 from symdp_ros.core.online.response import Response
 from symdp_ros.core.zones import Told
@@ -154,7 +155,7 @@ def test_a_word_alone_and_among_others_is_the_same_to_the_last_bit():
 def test_what_begins_again_has_a_probability_of_1():
     prior, joint = np.array([0.75, 0.25]), np.full((2, 4, 2), 0.2)
     within = np.array([[0, 1], [1, 1], [0, 1], [1, 1]], bool)
-    in_step._spread_evenly(joint, within, np.array([True, False]), prior)
+    spread_evenly(joint, within, np.array([True, False]), prior)
     assert joint[:, :, 0].T.tolist() == [[0, 0], [0.375, 0.125], [0, 0], [0.375, 0.125]]
     assert (joint[:, :, 1] == 0.2).all()
 

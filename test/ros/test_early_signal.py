@@ -29,6 +29,20 @@ def test_it_ends_quietly(tmp_path, node, number):
     assert process.communicate(timeout=60)[0] == '' and process.returncode == 0
 
 
+def test_a_signal_before_long_work_ends_it_at_once():
+    pytest.importorskip('rclpy', reason='rclpy is not installed: no node to start')
+    code = ('import signal\nfrom symdp_ros.ros.process.spinning import run, stops_at_once\n'
+            'def make_node():\n'
+            '    signal.raise_signal(signal.SIGINT)\n'
+            '    with stops_at_once():\n'
+            '        print("long work")\n'
+            'try:\n    run(make_node, ["node"])\n'
+            'except KeyboardInterrupt:\n    print("stopped")')
+    done = subprocess.run([sys.executable, '-c', code], check=True, cwd=ROOT, text=True,
+                          capture_output=True)
+    assert done.stdout == 'stopped\n'
+
+
 def test_nohup_is_obeyed():
     code = ('import signal\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n'
             'from symdp_ros.ros.process.stop_signals import stop_signals\n'

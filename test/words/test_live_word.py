@@ -522,6 +522,8 @@ class Node(RuleBasedStateMachine):
     @rule()
     def configure(self):
         former = self.word
+        if self.place.state_file is None and self.chain is not self.begun_chain:
+            self.begun_chain = None  # nothing has the word on the map before any more
         word = self.place.word(self.chain, former=former,
                                sampling=SamplingSettings(self.kind), how=self.how,
                                renew=self.renew)

@@ -32,10 +32,16 @@ def stop_requested() -> bool:
 
 @contextmanager
 def stops_at_once() -> Iterator[None]:
-    """Raise KeyboardInterrupt as soon as a signal asks to stop, in the main thread of `run`."""
+    """
+    Raise KeyboardInterrupt as soon as a signal asks to stop, in the main thread of `run`.
+
+    At once where one has asked before.
+    """
     global _interruptible
     _interruptible = True
     try:
+        if _stopping:
+            raise KeyboardInterrupt
         yield
     finally:
         _interruptible = False
