@@ -40,7 +40,8 @@ def _options(arguments):
                         help='default: %(default)s')
     parser.add_argument('--page', metavar='FILE.md',
                         help='the page; its JSON and its figure go into a directory of its name')
-    parser.add_argument('--again', metavar='FILE.json', help='take these numbers, but of the rows of --only')
+    parser.add_argument('--again', metavar='FILE.json',
+                        help='take these numbers, but of the rows of --only')
     options = parser.parse_args(arguments)
     if options.list or options.only:
         from bench.suite import ROWS

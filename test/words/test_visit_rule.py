@@ -138,7 +138,8 @@ def test_without_protect_nothing_follows_but_a_period():
 
 
 @pytest.mark.parametrize('values, reports', [
-    ({}, 31), ({'stay': 600.0}, 31), ({'mechanism': 'causal'}, 31), ({'mechanism': 'causal', 'policy': 'guided'}, 1),
+    ({}, 31), ({'stay': 600.0}, 31), ({'mechanism': 'causal'}, 31),
+    ({'mechanism': 'causal', 'policy': 'guided'}, 1),
     ({'mechanism': 'exponential'}, 1)])
 def test_of_logs(values, reports):
     sampling, mechanism = settled(
