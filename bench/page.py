@@ -35,6 +35,12 @@ WHY_NOT = {
         'it was; that takes half as long again as before',
     'base-chain-1000':
         'counting has become faster since the goal was set, and weighted words have not',
+    'adaptive-log':
+        'most of it is the choice of blocks, which logs had not when the goal was set',
+    'calibrate-100':
+        'whole words with blocks take longer, and an adversary is simulated for every period',
+    'explore-100':
+        'whole words with blocks take longer',
     'node-loss':
         'what is lost differs from run to run, and bare relays lose messages too: a message that '
         'is dropped on the way to the receiver, where three busy processes share the cores, is '

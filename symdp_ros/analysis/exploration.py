@@ -30,7 +30,7 @@ from symdp_ros.maps.reports import as_fraction
 _LEAST_TICKS, _VISITS = 600, 12  # of the route: so many ticks, or visits of the longest length
 _FRAMES = 120                    # for which beliefs are kept
 _LEAST_BELIEF = 0.02             # that is kept
-_CLOCKS, _WAYS = 3, 10  # about, that are compared for a point
+_CLOCKS, _WAYS, _LATER = 3, 20, 8  # about: tables and errors of a point, errors at each later ε
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Exploration:
         """Return about how many seconds `cells` takes."""
         others, points = len(self.grid.epsilons) - 1, len(self.points) / self.processes
         return points * (
-            cost.tables * (_CLOCKS + 2 * others) + cost.errors * (_WAYS + 4 * others)
+            cost.tables * (_CLOCKS + 2 * others) + cost.errors * (_WAYS + _LATER * others)
             + 2 * cost.guess * (1 + others))
 
     @property

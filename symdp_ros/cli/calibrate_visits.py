@@ -24,7 +24,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 if TYPE_CHECKING:
     from rich.table import Table
 
-_TABLES, _ROWS = 2, 8  # about: of a row; rows until one has the wanted error
+_TABLES, _ROWS = 3, 8  # about: of a row; rows until one has the wanted error
 _ALIKE = 0.02  # the share of time that the rule may be wrong more than the best row
 
 

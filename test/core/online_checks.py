@@ -51,6 +51,23 @@ def way_of(call):
     return tuple(way), returned
 
 
+class SameBits:
+    """Random bits that are always so many hundredths of the number after the largest."""
+
+    def __init__(self, percent):
+        self.percent = percent
+
+    def getrandbits(self, count):
+        return self.percent * 2**count // 100
+
+
+def block_under_way(mechanism):
+    """Return how many symbols of a block have passed, and how many it has; (0, 0): of none."""
+    word = mechanism._word._word
+    return (0, 0) if word.blocks[0] is None else (
+        word.passed[0], len(word.blocks[0].responses))
+
+
 def every_signal(mechanism, length):
     """Return every history of this length that can be drawn; with adaptive, of signals."""
     return [(*history, output) for history, rows in histories(mechanism, length)

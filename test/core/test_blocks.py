@@ -10,7 +10,7 @@ from random import Random
 from adaptive_reference import made, PERIOD
 import numpy as np
 from offline_checks import assert_drawn
-from online_checks import assert_drawn_from_the_law, way_of
+from online_checks import assert_drawn_from_the_law, block_under_way, SameBits, way_of
 import pytest
 from refusals import refused
 from strategies import exp_bounds, flat, grid, per_symbol
@@ -199,13 +199,6 @@ def test_blocks_err_less():
 
 
 # Live.
-
-def block_under_way(mechanism):
-    """Return how many symbols of a block have passed, and how many it has; (0, 0): of none."""
-    word = mechanism._word._word
-    return (0, 0) if word.blocks[0] is None else (
-        word.passed[0], len(word.blocks[0].responses))
-
 
 @pytest.mark.parametrize('delay', [2, 5, None])
 @pytest.mark.parametrize('chain', [THREE, STREET, grid(3)], ids=['three', 'street', 'grid'])
@@ -405,16 +398,6 @@ def test_states_that_cannot_be(delay, length):
         else:
             assert other.state == content
     assert refusals > 50
-
-
-class SameBits:
-    """Random bits that are always so many hundredths of the number after the largest."""
-
-    def __init__(self, percent):
-        self.percent = percent
-
-    def getrandbits(self, count):
-        return self.percent * 2**count // 100
 
 
 @pytest.mark.parametrize('delay', [2, 3, None])

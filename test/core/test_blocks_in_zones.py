@@ -8,7 +8,7 @@ from random import Random
 
 from adaptive_reference import PERIOD
 import numpy as np
-from online_checks import assert_drawn_from_the_law, way_of
+from online_checks import assert_drawn_from_the_law, block_under_way, SameBits, way_of
 import pytest
 from refusals import refused
 from strategies import flat, grid, sharp, thorough
@@ -51,13 +51,6 @@ def law_of(mechanism):
         return dict(zip(signals, law.exact_probabilities(word, signals), strict=True))
 
     return of
-
-
-def block_under_way(mechanism):
-    """Return how many symbols of a block have passed, and how many it has; (0, 0): of none."""
-    word = mechanism._word._word
-    return (0, 0) if word.blocks[0] is None else (
-        word.passed[0], len(word.blocks[0].responses))
 
 
 @pytest.fixture
@@ -498,16 +491,6 @@ def test_states_within_a_block_that_cannot_be(delay, often):
             else:
                 assert other.state == content
     assert refusals > 100
-
-
-class SameBits:
-    """Random bits that are always so many hundredths of the number after the largest."""
-
-    def __init__(self, percent):
-        self.percent = percent
-
-    def getrandbits(self, count):
-        return self.percent * 2**count // 100
 
 
 @pytest.mark.parametrize('delay', [2, None])

@@ -13,10 +13,10 @@ and what came before then tells nothing of s_t, nor s_t of that.
 **Blocks.** Where each report has a signal (`reports` is 1), one may also be about a block of
 symbols. A block lies in one zone: it is chosen when a zone is told, for this zone, and each of its
 symbols but the last one is `Told`. It goes on with the next symbol if that lies in the same zone
-and R_t has a state in it. Else it ends with the symbol before, and before anything else its signal
-is drawn: a count vector of the symbols that it has, by the response of blocks of this length. The
-last report has then left; those that follow know it. Where f begins again within a block, the
-counts so far are as likely as they were, and tell nothing of s_t.
+and R_t has a state in it. Else it ends with the symbol before, and its signal is drawn first of
+all: a count vector of the symbols that it has, by the response of blocks of this length. The
+report of its last symbol has then left; later ones are chosen by the signal too. Where f begins
+again within a block, the counts so far are as likely as they were, and tell nothing of s_t.
 
 A report that leaves before the end of the word can be some moves from the zone told: in the sum
 (3) of the policy each report of the route that is in the zone told counts as one match more. With
@@ -32,13 +32,13 @@ factors differ: the ratio is at most e^ε. (At ε = 0 a word tells its zones, an
 
 With blocks, fix all zones, and the signals before one. Where the block begins, how many symbols it
 can have, and its cells are functions of these signals and of the zones so far. Where it ends
-depends on its begin and on the zones told alone: it has been full, or the next zone is another, or
-no route goes on in it. So two adjacent words have the same blocks after the same signals, also
-those that another zone ends, and after the last symbol of the word. Of a block that has ended with
-i symbols the signal is drawn by the response of i symbols, whose chances for two words that differ
-in j of these differ by a factor of at most e^{jε/k} (`core.online.counts`, Claim); of no symbol
-two signals are drawn. Blocks are disjoint, so the j of all are at most k together. The zones of an
-adjacent word are equal to the last one: nothing is lost by a length that the next zone decides.
+depends on its begin and on the zones told alone. So two adjacent words have the same blocks after
+the same signals, also those that another zone ends, and after the last symbol of the word. Of a
+block that has ended with i symbols the signal is drawn by the response of i symbols, whose chances
+for two words that differ in j of these differ by a factor of at most e^{jε/k}
+(`core.online.counts`, Claim); of no symbol two signals are drawn. Blocks are disjoint, so the j of
+all are at most k together. The zones of an adjacent word are equal to the last one: nothing is
+lost by a length that the next zone decides.
 """
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
