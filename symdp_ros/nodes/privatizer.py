@@ -501,10 +501,12 @@ class Privatizer(ManagedNode):
             self._zones.publish(String(data=self._word.mechanism.zone))
 
     def _go_on(self, reports, publishes):
-        if self._word.mechanism.tables is not None:
-            for _ in range(reports):
-                output = self._word.tick()
-            self._publish(output if publishes else None)
+        if self._word.mechanism.tables is None:
+            return
+        if publishes:
+            self._publish(self._word.tick())
+        else:
+            self._word.skip(reports)
 
     def _publish(self, output):
         if output is not None:

@@ -302,8 +302,8 @@ class LiveWord:
         :raises StateFileError: it cannot be stored: publish nothing.
         """
         # Stored first: a crash between the two may lose a symbol, but never contradicts one.
-        for _ in range(self.mechanism.ticks_left):
-            self.tick()
+        if left := self.mechanism.ticks_left:
+            self.skip(left)
         output, self.drawn_at = self._step(symbol), now
         self._note(output)
         if self._store is not None:
@@ -316,6 +316,10 @@ class LiveWord:
         output = self.mechanism.tick()
         self._note(output)
         return output
+
+    def skip(self, reports: int) -> None:
+        """Go on by reports that are not published: their time has passed."""
+        self._note(self.mechanism.skip(reports))
 
     def _note(self, output):
         if output is not None:

@@ -57,6 +57,15 @@ def test_one_region_a_tick_once_the_delay_is_over(world, chain_file):
     assert 'each private region leaves 1.5 s later' in run.log
 
 
+def test_symbols_that_take_longer_than_the_period_go_on(world, chain_file, tmp_path):
+    """Reports that are missed are not chosen: else there would soon be one in some seconds."""
+    (tmp_path / 'zones.yaml').write_text('zones: {all: [a, b, c, d]}\n')
+    world.privatizer(chain_file=chain_file, epsilon=1.0, sampling='period', period=0.001,
+                     zones_file=tmp_path / 'zones.yaml', policy='adaptive', delay=0.2)
+    private = world.listen()
+    world.wait_until(lambda: len(private) >= 200, 'two hundred private regions')
+
+
 def test_what_is_held_back_stays_so_until_the_word_goes_on(world, chain_file, tmp_path):
     given = {'chain_file': chain_file, 'epsilon': SURE, 'state_file': tmp_path / 'word', **LATE}
     run, private = world.privatizer(**given), world.listen()

@@ -272,7 +272,7 @@ def without_times(text):
     {'protect': 0.05, 'renew': 0.0001},
     pytest.param({'policy': 'adaptive', 'delay': 3, 'renew': 0.0001}, marks=pytest.mark.thorough),
     {'sampling': 'period', 'period': 0.02, 'zones_file': 'birds.zones.yaml',
-     'delay': 3},  # signals may be about blocks
+     'delay': 0.06},  # of three symbols: signals may be about blocks
     # What goes out is made from the private region alone: test_outputs.
     pytest.param(POSES, marks=pytest.mark.thorough),
     {**POSES, 'sampling': 'period', 'period': 0.02},

@@ -52,6 +52,9 @@ class DirectWord:
         self._continue(output)
         return str(output)
 
+    def skip(self, reports: int) -> NoReturn:
+        self.tick()
+
     def tick(self) -> NoReturn:
         raise ConfigurationError('without a symbol nothing can be published: with the policy '
                                  'adaptive, on a map, it can', setting='policy')

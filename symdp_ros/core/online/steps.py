@@ -310,6 +310,19 @@ class OnlineSteps(Mechanism):
         """
         return self._word.tick()
 
+    def skip(self, reports: int) -> str | None:
+        """
+        Go on by some reports that nobody publishes, as `tick`, in a small part of the time.
+
+        With a `delay`, what is reported meanwhile is a route of the chain, but not the likeliest
+        one. What is known of the robot is as after so many `tick`.
+
+        :param reports: ≥ 1.
+        :return: the last of them; None: none was due.
+        :raises ConfigurationError: as `tick`.
+        """
+        return self._word.skip(reports)
+
     @property
     def ticks_left(self) -> int:
         """Return how many `tick` come before the next `step`; 0 with one report a symbol."""

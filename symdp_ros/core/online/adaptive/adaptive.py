@@ -236,6 +236,12 @@ class AdaptiveWord:
         """Go on without a signal, as `OnlineMechanism.tick`."""
         return self._take(0)
 
+    def skip(self, reports: int) -> str | None:
+        """Go on without signals, as `OnlineMechanism.skip`."""
+        reported = self._word.skip(reports)
+        self._have(self._word.cells)
+        return self.previous if reported else None
+
     @property
     def ticks_left(self) -> int:
         """Return how many `tick` come before the next signal."""

@@ -109,6 +109,11 @@ class ZonedWord(AdaptiveWord):
         self._prepare(self._ready)
         return report
 
+    def skip(self, reports: int) -> str | None:
+        report = super().skip(reports)
+        self._prepare(self._ready)
+        return report
+
     def step(self, symbol: str | None) -> str | None:
         position = self._index.get(symbol)
         if position is None:

@@ -397,6 +397,31 @@ class Words:
             told = self._tell(places, zones, turns)
         return self._go_on(told, reports, late)
 
+    def skip(self, reports: int) -> bool:
+        """
+        Go on, without signals, by reports that nobody publishes; of a word that is alone.
+
+        With a delay each of these makes one of the moves that were the best when reports were
+        chosen last: to choose them anew takes most of the time of a report.
+
+        :return: whether there is a report now: `previous`.
+        """
+        reported = False
+        for _ in range(reports):
+            values = self._values[self.count // self.tables.report % self._leaving]
+            cheap, reported = self.held > 0 and values.size > 0, self._is_due()
+            self.take(np.zeros(1, np.int64), reports=not cheap)
+            if cheap and reported:
+                self.previous = self._best(values, self.previous)[1]
+        planned_at = self.planned_by_rule(self.count)
+        if self.longest == 1 and planned_at is not None and planned_at > self.planned_at[0]:
+            self.plan_again(planned_at)
+        return reported
+
+    def _is_due(self) -> bool:
+        """Return whether a report leaves before the next tick."""
+        return self.delay is not None and self.held * self.tables.report <= self.count
+
     def _count(self, places: Ints, zones: Ints | None) -> Turns | None:
         """Count one more symbol of the blocks; where something was drawn, they end."""
         inside = [word for word, block in enumerate(self.blocks) if block is not None]
@@ -481,7 +506,7 @@ class Words:
 
     def _go_on(self, told: Evidence | None, reports: bool, late: Ints | None) -> bool:
         tables = self.tables
-        reported = reports and self.delay is not None and self.held * tables.report <= self.count
+        reported = reports and self._is_due()
         if reported:
             self._report(np.zeros(self.words, np.bool_) if told is None or told.turns is None
                          else np.array([turn is not None and not turn.ends
