@@ -637,9 +637,10 @@ DOT = Option('dot', bool, False, 'print the graph for Graphviz, in place of the 
              '… --dot | dot -Tsvg -o automaton.svg')
 DOMAIN = Option('domain', int, '', 'the ROS domain; if not set: that of ROS_DOMAIN_ID, or 0',
                 least=0, most=232, unit='number')
-SECONDS = Option('seconds', float, 7.0, 'how long to wait for nodes to announce themselves; DDS '
-                 'repeats an announcement that was lost every 3 s', least=0, most=3600,
-                 unit='seconds')
+WAIT_FOR_NODES = Option('seconds', float, 7.0,
+                        'how long to wait for nodes to announce themselves; DDS repeats an '
+                        'announcement that was lost every 3 s', least=0, most=3600,
+                        unit='seconds')
 RAW = Option('raw', bool, False, 'print an answer in JSON as it came, on one line, as is done '
              'where the output is no terminal')
 ANSWERED = Option('timeout', float, 600.0, 'how long to wait for the answer: the release of many '

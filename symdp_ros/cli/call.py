@@ -8,7 +8,7 @@ import sys
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.in_domain import domain_of, needing_ros
 from symdp_ros.errors import printable
-from symdp_ros.options import ANSWERED, DOMAIN, RAW, SECONDS
+from symdp_ros.options import ANSWERED, DOMAIN, RAW, WAIT_FOR_NODES
 
 _LONGEST = 10_000_000  # characters: an answer of log_release has about 200 for each log
 
@@ -25,7 +25,7 @@ def add_parser(commands) -> None:
     parser.add_argument('service', metavar='SERVICE', help='its name: symdp topics lists them')
     parser.add_argument('transition', metavar='TRANSITION', nargs='?', default='',
                         help='such as configure, activate, deactivate, cleanup')
-    add_arguments(parser, [DOMAIN, SECONDS, ANSWERED, RAW])
+    add_arguments(parser, [DOMAIN, WAIT_FOR_NODES, ANSWERED, RAW])
     parser.set_defaults(run=run)
 
 

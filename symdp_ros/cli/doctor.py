@@ -17,7 +17,7 @@ from symdp_ros.core.offline import passes
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.messages.revealing import shown_by
-from symdp_ros.options import DOCTOR_TOPICS, DOMAIN, SECONDS
+from symdp_ros.options import DOCTOR_TOPICS, DOMAIN, WAIT_FOR_NODES
 
 if TYPE_CHECKING:
     from symdp_ros.ros.graph.live_graph import LiveGraph
@@ -67,7 +67,7 @@ def add_parser(commands) -> None:
                     'names and types only: it subscribes to nothing and calls nothing. Run it in '
                     'the domain, and on a machine, of those who may see only what is private. '
                     'Exit status 1 if anything shows where a robot is.')
-    add_arguments(parser, [DOMAIN, SECONDS, DOCTOR_TOPICS])
+    add_arguments(parser, [DOMAIN, WAIT_FOR_NODES, DOCTOR_TOPICS])
     parser.set_defaults(run=run)
 
 

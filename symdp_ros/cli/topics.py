@@ -6,7 +6,7 @@ import argparse
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.in_domain import domain_of, needing_ros
 from symdp_ros.errors import printable
-from symdp_ros.options import DOMAIN, SECONDS
+from symdp_ros.options import DOMAIN, WAIT_FOR_NODES
 
 _SKIPPED = 'rcl_interfaces/'  # parameters and logs of each node
 
@@ -18,7 +18,7 @@ def add_parser(commands) -> None:
         description='Lists the topics and services of a ROS domain, each with its type and the '
                     'nodes that publish or offer it, but not those of parameters and logs. It '
                     'subscribes to nothing and calls nothing.')
-    add_arguments(parser, [DOMAIN, SECONDS])
+    add_arguments(parser, [DOMAIN, WAIT_FOR_NODES])
     parser.set_defaults(run=run)
 
 

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The linters that ROS packages run, types, and licences: `make lint`, not `make test`."""
+import ast
+from collections import Counter
 from pathlib import Path
 import shutil
 import subprocess
@@ -52,9 +54,23 @@ def test_types():
     run('-m', 'mypy')
 
 
+def python_files():
+    return [file for source in map(Path, SOURCES)
+            for file in ([source] if source.is_file() else source.rglob('*.py'))]
+
+
+def test_no_constant_gets_two_values():
+    """The second one would take the place of the first one in all other modules."""
+    for file in python_files():
+        names = Counter(name.id for line in ast.parse(file.read_text()).body
+                        if isinstance(line, ast.Assign)
+                        for target in line.targets for name in ast.walk(target)
+                        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store))
+        assert {name for name, count in names.items() if count > 1} == set(), file
+
+
 def test_licences():
-    files = [file for source in map(Path, SOURCES)
-             for file in ([source] if source.is_file() else source.rglob('*.py'))]
+    files = python_files()
     assert len(files) > 200
     assert [file for file in files if not file.read_text().startswith(HEADER)] == []
     for file in (ROOT / 'symdp_ros').rglob('*.[ch]'):
