@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 from studies.paper.town import ROUTE, SPARSE_FILE, STARTS
-from symdp_ros.analysis.accuracy import accuracy, expected_errors
+from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
@@ -47,7 +47,7 @@ def routes():
 
 def correct_exactly(policy, start):
     """Return P[o_t = w_t] for the first positions t."""
-    errors = expected_errors(mechanism(policy, CORRECT_AT, start), ROUTE)
+    errors = accuracy(mechanism(policy, CORRECT_AT, start), ROUTE).per_position
     return (1 - errors[:POSITIONS]).round(_DIGITS).tolist()
 
 

@@ -80,16 +80,6 @@ def accuracy(mechanism: Mechanism, word: Sequence[str | None]) -> Accuracy:
     return Accuracy(float(errors[:, 0].sum()), float(variances[0]), errors[:, 0])
 
 
-def expected_errors(mechanism: Mechanism,
-                    word: Sequence[str | None]) -> Floats:
-    """
-    Return `accuracy(mechanism, word).per_position`.
-
-    :raises UnknownSymbolError: a symbol is no state.
-    """
-    return accuracy(mechanism, word).per_position
-
-
 def expected_accuracy(mechanism: Mechanism, length: int, *,
                       walks: int = WALKS) -> ExpectedAccuracy:
     """
