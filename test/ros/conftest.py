@@ -1,8 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The fixtures that the tests of this folder share."""
+from importlib.metadata import version
+from importlib.util import find_spec
 import os
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
 
@@ -11,9 +14,16 @@ os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ.pop('ROS_STATIC_PEERS', None)
 # With this set, much by which processes find each other is lost, and sent again: a test that
 # relies on its order then fails often, not once in a thousand runs.
-_PROFILES = 'lossy.xml' if 'SYMDP_TEST_LOSSY' in os.environ else 'discovery.xml'
-for product in 'FASTRTPS', 'FASTDDS':  # its name until 2.x, and since
-    os.environ[f'{product}_DEFAULT_PROFILES_FILE'] = str(Path(__file__).with_name(_PROFILES))
+_PROFILES = Path(__file__).with_name(
+    'lossy.xml' if 'SYMDP_TEST_LOSSY' in os.environ else 'discovery.xml')
+FAST_DDS_3 = find_spec('rclpy') is not None and int(version('rclpy').partition('.')[0]) >= 9
+if FAST_DDS_3:  # from Kilted on: it has another name, and so has one element
+    _renamed = NamedTemporaryFile('w+', suffix='.xml')  # as long as this process
+    _renamed.write(_PROFILES.read_text().replace('heartbeatPeriod', 'heartbeat_period'))
+    _renamed.flush()
+    os.environ['FASTDDS_DEFAULT_PROFILES_FILE'] = _renamed.name
+else:
+    os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(_PROFILES)
 
 
 @pytest.fixture
