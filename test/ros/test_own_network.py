@@ -94,7 +94,7 @@ def test_nothing_but_loopback_and_no_more_rights(user):
 def test_nodes_without_shared_memory_meet_over_the_network():
     def work():
         own_network.isolate(shared_memory=False)
-        nodes = [start(), start()]
+        nodes = [start(stderr=subprocess.STDOUT), start(stderr=subprocess.STDOUT)]
         printed = list(takewhile(lambda line: line != '1\n', islice(nodes[0].stdout, 300)))
         for node in nodes:
             node.communicate()
