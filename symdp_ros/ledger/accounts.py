@@ -93,11 +93,17 @@ class Entry(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Return how many symbols were released; 0 for a word that a live node began."""
+        """Return how many rows were released; 0 for a word that a live node began."""
         try:
             return int(sum(json.loads(self.lengths)))
         except (ValueError, TypeError):
             return 0
+
+    @property
+    def symbols(self) -> int:
+        """Return how many symbols they are of; with `report_period` rows are more."""
+        loss = self.loss
+        return self.length if loss.sampling == 'archive' or loss.length is None else loss.length
 
     @property
     def described(self) -> dict[str, Any]:

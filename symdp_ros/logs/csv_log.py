@@ -30,10 +30,10 @@ def read(path: Path, stamp_key: str, symbol_key: str, unit: str = '') -> list[tu
     _, header = next(rows, (1, list[str]()))
     if header.count(stamp_key) != 1 or header.count(symbol_key) != 1:
         raise LogError(f'its first line must be a header with the columns {stamp_key!r} and '
-                       f'{symbol_key!r}, once each: add it, or name the columns that it has '
-                       '(--stamp-key, --symbol-key). Where rows have no times, number them from '
-                       '0 as stamps, and say how many are hidden: adjacency (--adjacency), as '
-                       'protect needs times')
+                       f'{symbol_key!r}, once each: add it, or name the columns that it has: '
+                       'stamp_key, symbol_key (--stamp-key, --symbol-key). Where rows have no '
+                       'times, number them from 0 as stamps, and say how many are hidden: '
+                       'adjacency (--adjacency), as protect needs times')
     stamp_column, symbol_column = header.index(stamp_key), header.index(symbol_key)
     symbols: list[str] = []
     numbered = []

@@ -104,7 +104,7 @@ class ReleaseSession:
         if earlier is None and not reads_first:
             self._destination.check_free()
         elif earlier is not None and not self._compare:
-            return Outcome(log_id, 'already released', earlier.length,
+            return Outcome(log_id, 'already released', earlier.symbols,
                            self._destination.reuse(draft, earlier))
         problem = draft.plan(earlier, ledger, stack)
         if problem is not None:

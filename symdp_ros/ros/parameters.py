@@ -77,8 +77,9 @@ def declare(node: Node, options: Sequence[Option]) -> tuple[dict[str, Any], list
         required = ' and '.join(option.name for option in options if option.default is None)
         problems = [
             f'no parameter reached this node, and it needs {required}: set them by -p NAME:=VALUE '
-            'or --params-file FILE after --ros-args; the name at the top of a file must be /** or '
-            f'match {node.get_fully_qualified_name()}; --help explains all parameters']
+            'or --params-file FILE after --ros-args, with ros2 launch by NAME:=VALUE or '
+            'params_file:=FILE; the name at the top of a file must be /** or match '
+            f'{node.get_fully_qualified_name()}; --help explains all parameters']
 
     def refuse(parameters):
         fixed = {parameter.name: None for parameter in parameters

@@ -14,6 +14,7 @@ import time
 
 from harness import free_domain, PATIENCE, rclpy
 import pytest
+from python_path import python_path
 from symdp_ros.options import LAUNCH, PARAMETERS, TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -454,7 +455,7 @@ def test_without_an_include_nothing_is_taken(tmp_path):
     done = subprocess.run(
         [sys.executable, '-c', run, str(ROOT / 'launch' / 'privatizer.launch.py')], cwd=tmp_path,
         capture_output=True, text=True, env={**os.environ, 'ROS_LOG_DIR': str(tmp_path),
-                                             'PYTHONPATH': str(ROOT)})
+                                             'PYTHONPATH': python_path(ROOT)})
     text = done.stdout + done.stderr
     assert done.returncode == 1 and 'process started' not in text
     assert 'privatizer.launch.py: launch does not say which arguments are passed' in text

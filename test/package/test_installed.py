@@ -11,6 +11,7 @@ import sysconfig
 import tarfile
 
 import pytest
+from python_path import python_path
 from symdp_ros.core.offline import passes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,7 +87,7 @@ def installed(tmp_path_factory):
 
 def run(installed, directory, *arguments):
     done = subprocess.run([sys.executable, *arguments], cwd=directory, capture_output=True,
-                          text=True, env={**os.environ, 'PYTHONPATH': str(installed)})
+                          text=True, env={**os.environ, 'PYTHONPATH': python_path(installed)})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from python_path import python_path
 import symdp_ros
 
 PACKAGE = Path(symdp_ros.__file__).parent
@@ -33,7 +34,8 @@ def run(copied, script, *arguments):
     """Return what a script prints that imports the copy."""
     done = subprocess.run(
         [sys.executable, '-c', script, *map(str, arguments)], cwd=copied.parent,
-        capture_output=True, text=True, env={**os.environ, 'PYTHONPATH': str(copied.parent)})
+        capture_output=True, text=True,
+        env={**os.environ, 'PYTHONPATH': python_path(copied.parent)})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -110,7 +110,10 @@ def test_signals_count_and_not_reports(place, drawn):
     place.log('day.csv', 'aabbbccca')
     given = settings(9, policy='adaptive', sampling='period', period=2.0, report_period=1.0,
                      protect=16.0)
-    assert place.release(replace(given, mechanism=replace(given.mechanism, reports=2))).ok
+    given = replace(given, mechanism=replace(given.mechanism, reports=2))
+    told = [place.release(given).outcomes[0] for _ in range(2)]
+    assert [(outcome.kind, outcome.length) for outcome in told] == [
+        ('released', 5), ('already released', 5)]
     assert drawn == [(5, 5)]
     found, account = charges(place)
     entry, cost = found['day.csv']

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from harness import free_domain, hiding, PATIENCE, ROOT
+from python_path import python_path
 
 
 class Starter:
@@ -29,7 +30,8 @@ class Starter:
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, text=True,
                     cwd=self._directory, env={
                         **os.environ, 'ROS_DOMAIN_ID': str(self._domain),
-                        'ROS_HOME': str(self._directory / 'ros'), 'PYTHONPATH': str(ROOT)})
+                        'ROS_HOME': str(self._directory / 'ros'),
+                        'PYTHONPATH': python_path(ROOT)})
         known = log.stat().st_size
         print(json.dumps([node, *arguments]), file=self._process.stdin, flush=True)
         ready, _, _ = select.select([self._process.stdout], [], [], PATIENCE)

@@ -54,8 +54,8 @@ def test_publishers_that_are_missing_or_too_many(world, chain_file):
                  '/robot_1/private_region (std_msgs/msg/String); waits for a publisher')
     reported(world, statuses, 'no node publishes /robot_1/region (std_msgs/msg/String)')
     run.wait_for('no node publishes /robot_1/region (std_msgs/msg/String): no regions arrive. If '
-                 'they are on another topic, remap region to it (-r region:=/TOPIC, or in a '
-                 'fleet file region: /TOPIC)')
+                 'they are on another topic, remap region to it (-r region:=/TOPIC, by ros2 '
+                 'launch region:=/TOPIC, or in a fleet file region: /TOPIC)')
     publishers = [world.publisher('/robot_1/region', qos=RELIABLE)]
     no_warning(world, statuses)
     run.wait_for('/robot_1/region: one publisher, and no other node subscribes')

@@ -10,6 +10,7 @@ import sys
 
 from harness import ROOT, wait_until
 import pytest
+from python_path import python_path
 import rclpy
 from symdp_ros.ros.process import own_network
 from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
@@ -143,7 +144,7 @@ with world_in(Path(sys.argv[1])) as world:
 def test_a_port_that_a_killed_process_has_left_empty_holds_up_no_test(tmp_path):
     done = subprocess.run(
         [sys.executable, '-I', own_network.__file__, sys.executable, '-c', WORLD, tmp_path],
-        env={**os.environ, 'PYTHONPATH': os.pathsep.join([str(Path(__file__).parent), str(ROOT)])},
+        env={**os.environ, 'PYTHONPATH': python_path(Path(__file__).parent, ROOT)},
         capture_output=True, text=True, timeout=60)
     assert done.stdout == "['observer']\n", done.stderr
 

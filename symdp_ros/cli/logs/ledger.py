@@ -210,7 +210,7 @@ def _table_of(ledger, entries):
             if 'taken' in described:
                 mechanism = f'{described["taken"]} (auto)'
             table.add_row(*first, 'live' if entry.log_id is None else printable(entry.log_id),
-                          '' if entry.log_id is None else str(_symbols(entry)),
+                          '' if entry.log_id is None else str(entry.symbols),
                           as_text(entry.loss.epsilon), _k_text(entry.loss),
                           as_text(ledger.cost(entry)), printable(mechanism))
         else:
@@ -221,12 +221,6 @@ def _table_of(ledger, entries):
 def _made(entry):
     """Return when an entry was made, to the minute."""
     return entry.made[:16].replace('T', ' ')
-
-
-def _symbols(entry):
-    """Return how many symbols a charge is for; with `report_period` more rows are released."""
-    loss = entry.loss
-    return entry.length if loss.sampling == 'archive' or loss.length is None else loss.length
 
 
 def _k_text(loss):
@@ -268,7 +262,7 @@ def _charges(ledger, charges, files):
         paths.setdefault(file.number, []).append(str(file.path))
     return [{
         'number': charge.number, 'made': charge.made, 'subject': charge.subject,
-        'log_id': charge.log_id, 'symbols': _symbols(charge), 'epsilon': charge.epsilon,
+        'log_id': charge.log_id, 'symbols': charge.symbols, 'epsilon': charge.epsilon,
         'adjacency': charge.adjacency, 'cost': written(ledger.cost(charge)),
         'unit': str(ledger.unit(charge)),
         'rho': written(ledger.unit(charge).rho(charge.loss)),

@@ -152,7 +152,8 @@ class LiveDiagnostics:
             name = self._remapped
             yield (f'no node publishes {topic} ({self._type}): no regions arrive. If they are on '
                    f'another topic, remap {name} to it (-r {name}:=/TOPIC'
-                   + (f', or in a fleet file {name}: /TOPIC)' if self._raw else ')'))
+                   + (f', by ros2 launch {name}:=/TOPIC, or in a fleet file {name}: /TOPIC)'
+                      if self._raw else ')'))
         if types:
             yield (f'{topic} is published as {printable(some_names(types))}, which is not '
                    f'{"message_type" if self._raw else "output_type"}: nothing is received from '
