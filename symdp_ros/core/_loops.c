@@ -1521,39 +1521,63 @@ failed:
 
 /* ---- The values of all pairs ---- */
 
+#define ROWS 8 /* of U that share what is read of the edges; their columns are put side by side */
+
+/* Numbers that stand side by side; of fewer than four, the first one takes the other places. */
+#define TAKE_FOUR(four, from, some) \
+    if ((some) == 4) four = *(const Four *)(from); \
+    else for (Size i = 0; i < 4; i++) four[i] = (from)[i < (some) ? i : 0]
+#define CHOSEN(where, a, b) ((Four)(((Masks)(a) & (where)) | ((Masks)(b) & ~(where))))
+
+typedef struct { Four least, most; } Changes;  /* of U, in each of four places */
+
+/* U of a report and some symbols, at most four. */
+INLINE void improve(const Edges *followers, Size o, const double *X, Size n, double other,
+                    double gain, double *U, Size some, Changes *changes) {
+    int64_t begin = followers->offsets[o], end = followers->offsets[o + 1];
+    Four total = {0.0}, there = total, before = total, most;
+    TAKE_FOUR(total, X + followers->targets[begin] * n, some);
+    most = total;
+    for (int64_t e = begin + 1; e < end; e++) {
+        TAKE_FOUR(there, X + followers->targets[e] * n, some);
+        total += there, most = CHOSEN(there > most, there, most);
+    }
+    TAKE_FOUR(before, U, some);
+    Four found = other * total + gain * most, change = found - before;
+    if (some == 4) *(Four *)U = found;
+    else for (Size i = 0; i < some; i++) U[i] = found[i];
+    changes->least = CHOSEN(change < changes->least, change, changes->least);
+    changes->most = CHOSEN(change > changes->most, change, changes->most);
+}
+
+/* `room` has ROWS·n numbers. */
 static WIDE void sweep_pairs(const Edges *walks, const Edges *followers, const double *others,
                              const double *gain, double discount, double *U, double *X, Size n,
-                             double *total, double *most, double bounds[2]) {
-    for (Size o = 0; o < n; o += 4) {  /* four rows share what is read of the edges */
-        Size rows = n - o < 4 ? n - o : 4;
-        const double *here[4];
-        for (Size i = 0; i < 4; i++) here[i] = U + (o + (i < rows ? i : 0)) * n;
+                             double *room, double bounds[2]) {
+    for (Size o = 0; o < n; o += ROWS) {
+        Size rows = n - o < ROWS ? n - o : ROWS;
+        for (Size s = 0; s < n; s++)
+            for (Size i = 0; i < ROWS; i++)
+                room[ROWS * s + i] = U[(o + (i < rows ? i : 0)) * n + s];
         for (Size s = 0; s < n; s++) {
-            double sums[4] = {0.0};
-            for (int64_t e = walks->offsets[s]; e < walks->offsets[s + 1]; e++)
-                for (Size i = 0; i < 4; i++)
-                    sums[i] += here[i][walks->targets[e]] * walks->weights[e];
+            double sums[ROWS];
+            gather(walks, s, walks->weights, room, ROWS, ROWS, sums);
             for (Size i = 0; i < rows; i++) X[(o + i) * n + s] = sums[i] * discount;
         }
         for (Size i = 0; i < rows; i++) X[(o + i) * n + o + i] += 1.0;
     }
+    Changes changes = {{INFINITY, INFINITY, INFINITY, INFINITY},
+                       {-INFINITY, -INFINITY, -INFINITY, -INFINITY}};
     for (Size o = 0; o < n; o++) {
-        int64_t begin = followers->offsets[o], end = followers->offsets[o + 1];
-        double *row = U + o * n, low = bounds[0], high = bounds[1];
-        for (int64_t e = begin; e < end; e++) {
-            const double *there = X + followers->targets[e] * n;
-            if (e == begin) for (Size s = 0; s < n; s++) total[s] = most[s] = there[s];
-            else for (Size s = 0; s < n; s++) {
-                total[s] += there[s];
-                most[s] = there[s] > most[s] ? there[s] : most[s];
-            }
-        }
-        for (Size s = 0; s < n; s++) {
-            double found = others[o] * total[s] + gain[o] * most[s], change = found - row[s];
-            row[s] = found;
-            low = change < low ? change : low, high = change > high ? change : high;
-        }
-        bounds[0] = low, bounds[1] = high;
+        double *row = U + o * n;
+        Size s = 0;
+        for (; s + 4 <= n; s += 4)
+            improve(followers, o, X + s, n, others[o], gain[o], row + s, 4, &changes);
+        if (s < n) improve(followers, o, X + s, n, others[o], gain[o], row + s, n - s, &changes);
+    }
+    for (Size i = 0; i < 4; i++) {
+        bounds[0] = changes.least[i] < bounds[0] ? changes.least[i] : bounds[0];
+        bounds[1] = changes.most[i] > bounds[1] ? changes.most[i] : bounds[1];
     }
 }
 
@@ -1573,9 +1597,9 @@ static PyObject *sweep(PyObject *module, PyObject *args) {
     TAKE(double, gain, gain_, 'd', n, 0);
     TAKE(double, U, U_, 'd', n * n, 1);
     TAKE(double, X, X_, 'd', n * n, 1);
-    TAKE(double, room, room_, 'd', 2 * n, 1);
+    TAKE(double, room, room_, 'd', ROWS * n, 1);
     Py_BEGIN_ALLOW_THREADS
-    sweep_pairs(walks, followers, others, gain, discount, U, X, n, room, room + n, bounds);
+    sweep_pairs(walks, followers, others, gain, discount, U, X, n, room, bounds);
     Py_END_ALLOW_THREADS
     found = Py_BuildValue("dd", bounds[0], bounds[1]);
 failed:
