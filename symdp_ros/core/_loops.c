@@ -140,27 +140,26 @@ static int are_models(const Edges *edges, const Edges *others, Size own, Size mo
 
 /* out = Σ over the neighbours of one row, one after another. `weights` may be NULL; rows of values
    are so far apart. */
-INLINE void gather(const Edges *edges, Size row, const double *weights, const double *values,
-                   Size apart, Size words, double *restrict out) {
-    int64_t begin = edges->offsets[row], end = edges->offsets[row + 1];
-    const int32_t *targets = edges->targets;
+INLINE void gather(const int64_t *offsets, const int32_t *targets, const double *weights, Size row,
+                   const double *values, Size apart, Size words, double *restrict out) {
+    int64_t begin = offsets[row], end = offsets[row + 1];
     Size w = 0;
     if (begin == end) {
         memset(out, 0, words * sizeof *out);
         return;
     }
+#define THERE(Numbers, e) (*(const Numbers *)(values + targets[e] * apart + w) \
+                           * (weights ? weights[e] : 1.0))
 #define SUM(Numbers, wide) \
     for (; w + wide <= words; w += wide) { \
-        Numbers sum = *(const Numbers *)(values + targets[begin] * apart + w) \
-            * (weights ? weights[begin] : 1.0); \
-        for (int64_t e = begin + 1; e < end; e++) \
-            sum += *(const Numbers *)(values + targets[e] * apart + w) \
-                * (weights ? weights[e] : 1.0); \
+        Numbers sum = THERE(Numbers, begin); \
+        for (int64_t e = begin + 1; e < end; e++) sum += THERE(Numbers, e); \
         *(Numbers *)(out + w) = sum; \
     }
     SUM(Four, 4)
     SUM(Two, 2)
     SUM(double, 1)
+#undef THERE
 #undef SUM
 }
 
@@ -171,8 +170,8 @@ static WIDE void add_all(const Edges *edges, const double *values, double *out, 
         for (Size s = 0; s < rows; s++) {
             const double *here = values + m * height * words;
             double *to = out + (m * rows + s) * words;
-            if (words == 1) gather(edges, s, weights, here, 1, 1, to);
-            else gather(edges, s, weights, here, words, words, to);
+            if (words == 1) gather(edges->offsets, edges->targets, weights, s, here, 1, 1, to);
+            else gather(edges->offsets, edges->targets, weights, s, here, words, words, to);
         }
 }
 
@@ -293,8 +292,8 @@ INLINE void gather_models(const Edges *edges, const double *values, Size height,
     if (words >= FEW_WORDS) {
         for (Size m = 0; m < models; m++)
             for (Size s = 0; s < states; s++)
-                gather(edges, s, NULL, values + m * height * words, words, words,
-                       out + (m * states + s) * words);
+                gather(edges->offsets, edges->targets, NULL, s, values + m * height * words, words,
+                       words, out + (m * states + s) * words);
         return;
     }
     Size wide = in_fours(models * words);
@@ -306,7 +305,7 @@ INLINE void gather_models(const Edges *edges, const double *values, Size height,
         while (to < room + (s + 1) * wide) *to++ = 0.0;
     }
     for (Size s = 0; s < states; s++) {
-        gather(edges, s, NULL, room, wide, wide, row);
+        gather(edges->offsets, edges->targets, NULL, s, room, wide, wide, row);
         for (Size m = 0; m < models; m++)
             for (Size w = 0; w < words; w++)
                 out[(m * states + s) * words + w] = row[m * words + w];
@@ -350,8 +349,8 @@ predict_all(const Edges *edges, const Edges *others, const double *joint, const 
     for (Size m = 0; m < own; m++) {
         mix(joint + m * each, factor, switches ? switches[m] : 0.0, chances, mixed, each);
         for (Size s = 0; s < states; s++)
-            gather(edges, s, edges->weights + m * edges->edges, mixed, words, words,
-                   after + m * each + s * words);
+            gather(edges->offsets, edges->targets, edges->weights + m * edges->edges, s, mixed,
+                   words, words, after + m * each + s * words);
     }
     for (Size begin = own; begin < models; begin += group) {
         for (Size g = 0; g < group; g++) {
@@ -455,8 +454,8 @@ back_all(const Edges *edges, const Edges *others, double *after, const double *f
     double *total = room + models * each, *rows = total + STRIP * words;
     for (Size m = 0; m < own; m++)
         for (Size s = 0; s < states; s++)
-            gather(edges, s, edges->weights + m * edges->edges, after + m * height, words, words,
-                   room + m * each + s * words);
+            gather(edges->offsets, edges->targets, edges->weights + m * edges->edges, s,
+                   after + m * height, words, words, room + m * each + s * words);
     gather_models(others, after + own * height, states + 1, room + own * each, models - own,
                   states, words, rows);
     for (Size first = 0, count; first < states; first += count) {
@@ -744,14 +743,19 @@ INLINE void mean_of(const Means *means, Size s, double *restrict found) {
     }
 }
 
+/* Moves between some states, by row. */
+typedef struct {
+    int64_t offsets[SOME + 1];
+    int32_t targets[SOME * SOME];
+    double weights[SOME * SOME];
+} Some;
+
 /* What is known of a robot from some states on: how likely, and how they lead to each other. */
 typedef struct {
     Size count, ticks;         /* states; from one symbol to the next */
     int64_t states[SOME];
     double f[SOME];
-    int64_t begins[SOME + 1];  /* of the states that each leads to in a tick */
-    uint8_t heads[SOME * SOME];
-    double weights[SOME * SOME];
+    Some from, into;           /* moves in a tick from each state, and to each */
 } Local;
 
 /* Find the most probable states; the first of equals. Each has its `place` among them, others −1. */
@@ -778,47 +782,52 @@ static void some_states(Local *local, const double *belief, Size states, int64_t
 /* Find how they lead to each other in one tick. `row` has room for what can follow one. */
 static void some_moves(Local *local, const Means *means, const int64_t *place, double *row) {
     const Edges *all = means->edges;
+    Some *from = &local->from, *into = &local->into;
     Size edges = 0;
+    memset(into->offsets, 0, sizeof into->offsets);
     for (Size i = 0; i < local->count; i++) {
         Size s = local->states[i];
-        local->f[i] = means->belief[s], local->begins[i] = edges;
+        local->f[i] = means->belief[s], from->offsets[i] = edges;
         mean_of(means, s, row);
         for (int64_t e = all->offsets[s]; e < all->offsets[s + 1]; e++) {
             int64_t there = place[all->targets[e]];
             if (there < 0) continue;
-            local->heads[edges] = (uint8_t)there;
-            local->weights[edges++] = row[e - all->offsets[s]];
+            from->targets[edges] = (int32_t)there, into->offsets[there + 1]++;
+            from->weights[edges++] = row[e - all->offsets[s]];
         }
     }
-    local->begins[local->count] = edges;
+    from->offsets[local->count] = edges;
+    for (Size i = 0; i < local->count; i++) into->offsets[i + 1] += into->offsets[i];
+    int64_t next[SOME];
+    memcpy(next, into->offsets, sizeof next);
+    for (Size i = 0; i < local->count; i++)
+        for (int64_t e = from->offsets[i]; e < from->offsets[i + 1]; e++) {
+            int64_t at = next[from->targets[e]]++;
+            into->targets[at] = (int32_t)i, into->weights[at] = from->weights[e];
+        }
 }
 
-INLINE void lead_tick(const Local *local, const double *restrict from, double *restrict to,
-                      Size columns, int back) {
-    for (Size i = 0; i < local->count * columns; i++) to[i] = 0.0;
-    for (Size i = 0; i < local->count; i++)
-        for (int64_t e = local->begins[i]; e < local->begins[i + 1]; e++) {
-            Size here = back ? local->heads[e] : i, there = back ? i : local->heads[e];
-            double weight = local->weights[e];
-            for (Size c = 0; c < columns; c++)
-                to[there * columns + c] += weight * from[here * columns + c];
-        }
+INLINE void lead_tick(const Some *moves, Size count, const double *from, double *restrict to,
+                      Size columns) {
+    for (Size i = 0; i < count; i++)
+        gather(moves->offsets, moves->targets, moves->weights, i, from, columns, columns,
+               to + i * columns);
 }
 
 /* Values (states, columns) one symbol later, or before; `spare` has as much room. How many columns
    there are is said again where there often are so many: the loops are then unrolled. */
 static WIDE void lead(const Local *local, const double *values, double *out, double *spare,
                       Size columns, int back) {
+    const Some *moves = back ? &local->from : &local->into;
     for (Size tick = 0; tick < local->ticks; tick++) {
         const double *from = tick == 0 ? values : (local->ticks - tick) & 1 ? spare : out;
         double *to = (local->ticks - tick) & 1 ? out : spare;
-#define COLUMNS(n) case n: back ? lead_tick(local, from, to, n, 1) \
-                                : lead_tick(local, from, to, n, 0); break;
+#define COLUMNS(n) case n: lead_tick(moves, local->count, from, to, n); break;
         switch (columns) {
             COLUMNS(1) COLUMNS(2) COLUMNS(3) COLUMNS(4) COLUMNS(5) COLUMNS(6) COLUMNS(10)
             COLUMNS(15) COLUMNS(20) COLUMNS(21)
         default:
-            lead_tick(local, from, to, columns, back);
+            lead_tick(moves, local->count, from, to, columns);
         }
 #undef COLUMNS
     }
@@ -1561,7 +1570,7 @@ static WIDE void sweep_pairs(const Edges *walks, const Edges *followers, const d
                 room[ROWS * s + i] = U[(o + (i < rows ? i : 0)) * n + s];
         for (Size s = 0; s < n; s++) {
             double sums[ROWS];
-            gather(walks, s, walks->weights, room, ROWS, ROWS, sums);
+            gather(walks->offsets, walks->targets, walks->weights, s, room, ROWS, ROWS, sums);
             for (Size i = 0; i < rows; i++) X[(o + i) * n + s] = sums[i] * discount;
         }
         for (Size i = 0; i < rows; i++) X[(o + i) * n + o + i] += 1.0;
