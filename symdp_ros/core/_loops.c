@@ -274,15 +274,19 @@ static double pairwise(const double *a, Size n) {
     return pairwise(a, half) + pairwise(a + half, n - half);
 }
 
-#define FEW_WORDS 4 /* fewer than so many: all models move together */
+#define FEW_WORDS 4 /* of fewer, all models without weights move together */
 #define STRIP 64    /* states that are worked on one after another, model by model */
 
-/* How many numbers of a state are together, and as many more as make fours of them. */
+INLINE Size together(Size models, Size words) {
+    return words < FEW_WORDS && models > 0 ? models : 1;
+}
+
+/* So many numbers, and as many more as make fours of them. */
 INLINE Size in_fours(Size count) { return (count + 3) / 4 * 4; }
 
-/* Which numbers `gather_models` has room for. */
+/* How many numbers `gather_models` has room for. */
 INLINE Size room_of(Size models, Size states, Size words) {
-    return words < FEW_WORDS ? (states + 1) * in_fours(models * words) : 0;
+    return words < FEW_WORDS ? (states + 1) * in_fours(together(models, words) * words) : 0;
 }
 
 /* Σ over the neighbours of each state, by some models: (models, height, words) → (models, states,
@@ -324,9 +328,9 @@ predict_all(const Edges *edges, const Edges *others, const double *joint, const 
             const int64_t *groups, Size grouped, const double *switches, Size own,
             const double *stay, const double *leave, Size models, Size states, Size words,
             double *room) {
-    Size each = states * words, group = words < FEW_WORDS ? models - own : 1;
+    Size each = states * words, group = together(models - own, words);
     double *chances = room, *factor = chances + each, *mixed = factor + each;
-    double *moving = mixed + (group ? group : 1) * each, *column = moving + group * each;
+    double *moving = mixed + group * each, *column = moving + group * each;
     double *sums = column + states, *rows = sums + words;
     for (Size i = 0; i < states * words; i++)
         chances[i] = likelihood ? belief[i] * likelihood[i] : belief[i];
@@ -338,14 +342,13 @@ predict_all(const Edges *edges, const Edges *others, const double *joint, const 
         double all = pairwise(sums + groups[g], groups[g + 1] - groups[g]);
         for (Size w = groups[g]; w < groups[g + 1]; w++) sums[w] = all;
     }
-    for (Size w = 0; w < words; w++) {
-        double inverse = 1.0 / sums[w];
-        for (Size s = 0; s < states; s++) {
+    for (Size w = 0; w < words; w++) sums[w] = 1.0 / sums[w];
+    for (Size s = 0; s < states; s++)
+        for (Size w = 0; w < words; w++) {
             Size i = s * words + w;
-            chances[i] = chances[i] * inverse;
-            factor[i] = keep * (likelihood ? likelihood[i] * inverse : inverse);
+            chances[i] = chances[i] * sums[w];
+            factor[i] = keep * (likelihood ? likelihood[i] * sums[w] : sums[w]);
         }
-    }
     for (Size m = 0; m < own; m++) {
         mix(joint + m * each, factor, switches ? switches[m] : 0.0, chances, mixed, each);
         for (Size s = 0; s < states; s++)
@@ -362,11 +365,10 @@ predict_all(const Edges *edges, const Edges *others, const double *joint, const 
                     to[s * words + w] = leave[m * states + s] * here[s * words + w];
         }
         gather_models(others, moving, states, after + begin * each, group, states, words, rows);
+        double *came = after + begin * each;
         for (Size s = 0; s < group * states; s++)
-            for (Size w = 0; w < words; w++) {
-                double *to = after + (begin * states + s) * words + w;
-                *to = *to + stay[begin * states + s] * mixed[s * words + w];
-            }
+            for (Size w = 0; w < words; w++)
+                came[s * words + w] += stay[begin * states + s] * mixed[s * words + w];
     }
     memcpy(sum, after, states * words * sizeof *sum);
     for (Size m = 1; m < models; m++)
@@ -401,11 +403,11 @@ predict_words(const Edges *edges, const Edges *others, const double *joint, cons
 #undef DO
 }
 
-/* predict(edges, others, joint, belief, likelihood or None, after, sum, keep, groups or None, switch or
-   None, own, stay, leave, models, states, words, groups, room): `Moves.forward`, and Σ_m of it
-   into `sum` (it may be `belief`). Edges lead to each state: `edges` with weights of the first
-   `own` models, `others`, from other states alone, for all the others; `groups`: where the columns
-   of each word begin, and end. */
+/* predict(edges, others, joint, belief, likelihood or None, after, sum, keep, groups or None,
+   switch or None, own, stay, leave, models, states, words, groups, room): `Moves.forward`, and
+   Σ_m of it into `sum` (it may be `belief`). Edges lead to each state: `edges` have weights of the
+   first `own` models; `others`, from other states alone, are for the other models. `groups`: where
+   the columns of each word begin, and end. */
 static PyObject *predict(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
@@ -418,7 +420,7 @@ static PyObject *predict(PyObject *module, PyObject *args) {
                           &others, &joint_, &belief_, &likelihood_, &after_, &sum_, &keep, &groups_, &switch_, &own, &stay_,
                           &leave_, &models, &states, &words, &grouped, &room_)) return NULL;
     if (!are_models(edges, others, own, models, states, words)) return NULL;
-    Size each = states * words, group = words < FEW_WORDS ? models - own : 1;
+    Size each = states * words;
     TAKE(double, joint, joint_, 'd', models * each, 0);
     TAKE(double, belief, belief_, 'd', each, 0);
     TAKE_IF(double, likelihood, likelihood_, 'd', each, 0);
@@ -428,8 +430,8 @@ static PyObject *predict(PyObject *module, PyObject *args) {
     TAKE_IF(double, switches, switch_, 'd', models, 0);
     TAKE(double, stay, stay_, 'd', models * states, 0);
     TAKE(double, leave, leave_, 'd', models * states, 0);
-    TAKE(double, room, room_, 'd', (2 + 2 * (group ? group : 1)) * each + states + words
-         + room_of(group, states, words), 1);
+    TAKE(double, room, room_, 'd', (2 + 2 * together(models - own, words)) * each + states + words
+         + room_of(models - own, states, words), 1);
     if (!groups) grouped = 0;
     for (Size g = 0; g < grouped; g++)
         if (groups[g] < 0 || groups[g] > groups[g + 1] || groups[g + 1] > words) {

@@ -117,7 +117,7 @@ class Moves:
         if self._edges is not None:
             words = joint.shape[2]
             together, more = self._together(words)
-            size = (2 + 2 * max(1, together)) * belief.size + self.states + words + more
+            size = (2 + 2 * together) * belief.size + self.states + words + more
             loops.predict(*self._edges[0], joint, belief, likelihood, after, summed, self.keep,
                           groups, self._switch, self._own, self._stay, self._leave, *joint.shape,
                           0 if groups is None else len(groups) - 1, room('forward', (size,)))
@@ -189,10 +189,10 @@ class Moves:
         np.multiply(here, factor, out=later)
 
     def _together(self, words: int) -> tuple[int, int]:
-        """Return how many models the compiled loops move together, and for how many numbers."""
+        """Return how many models move together in C, and how many numbers that has room for."""
         if words >= FEW_WORDS:
             return 1, 0
-        count = self.models - self._own
+        count = max(1, self.models - self._own)
         return count, (self.states + 1) * (-(-count * words // 4) * 4)
 
     def begin(self, state: int) -> Floats:
