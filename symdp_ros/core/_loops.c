@@ -416,9 +416,10 @@ static PyObject *predict(PyObject *module, PyObject *args) {
     Edges *edges, *others;
     double keep;
     Size own, models, states, words, grouped;
-    if (!PyArg_ParseTuple(args, "O!O!OOOOOdOOnOOnnnnO", &EdgesType, &edges, &EdgesType,
-                          &others, &joint_, &belief_, &likelihood_, &after_, &sum_, &keep, &groups_, &switch_, &own, &stay_,
-                          &leave_, &models, &states, &words, &grouped, &room_)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!O!OOOOOdOOnOOnnnnO", &EdgesType, &edges, &EdgesType, &others,
+                          &joint_, &belief_, &likelihood_, &after_, &sum_, &keep, &groups_,
+                          &switch_, &own, &stay_, &leave_, &models, &states, &words, &grouped,
+                          &room_)) return NULL;
     if (!are_models(edges, others, own, models, states, words)) return NULL;
     Size each = states * words;
     TAKE(double, joint, joint_, 'd', models * each, 0);
@@ -439,8 +440,8 @@ static PyObject *predict(PyObject *module, PyObject *args) {
             goto failed;
         }
     Py_BEGIN_ALLOW_THREADS
-    predict_words(edges, others, joint, belief, likelihood, after, sum, keep, groups, grouped, switches,
-                  own, stay, leave, models, states, words, room);
+    predict_words(edges, others, joint, belief, likelihood, after, sum, keep, groups, grouped,
+                  switches, own, stay, leave, models, states, words, room);
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
 failed:
@@ -760,7 +761,8 @@ typedef struct {
     Some from, into;           /* moves in a tick from each state, and to each */
 } Local;
 
-/* Find the most probable states; the first of equals. Each has its `place` among them, others −1. */
+/* Find the most probable states, the first of equals; each has its `place` among them, others
+   −1. */
 static void some_states(Local *local, const double *belief, Size states, int64_t *place) {
     Size count = 0, some = 0;
     double all = 0.0, found = 0.0;
@@ -1071,11 +1073,13 @@ static WIDE int are_at_most(const uint16_t *numbers, Size count, Size most) {
 }
 
 /* block(edges, joint, belief, prior, X, sizes, laws, single, cells, shares, longest, best, codes,
-   words, ticks, kinds, numbers of laws, of shares): which block of each word is worth more than a signal about one symbol: its number in `sizes` is put into
-   `best`; −1: none. The cells of its symbols are put into `codes` (words, MOST_LENGTH, states).
-   `joint` (words, models, states) and `belief` (words, states) are of one word after another.
-   `sizes`: L, m, and where in `laws` each has its own, as of `worth_of`; `single` (words, states)
-   and `cells`: the cells of the signal about one symbol, and how many; `shares`: `Shares`. */
+   words, ticks, kinds, numbers of laws, of shares): which block of each word
+   is worth more than a signal about one symbol: its number in `sizes` is put into `best`; −1:
+   none. The cells of its symbols are put into `codes` (words, MOST_LENGTH, states). `edges` have
+   weights of all models; `joint` (words, models, states) and `belief` (words, states) are of one
+   word after another. `sizes`: L, m, and where in `laws` each has its own, as of `worth_of`;
+   `single` (words, states) and `cells`: the cells of the signal about one symbol, and how many;
+   `shares`: `Shares`. */
 static PyObject *block(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
@@ -1197,14 +1201,14 @@ static int make_place(Place *p, Size states, Size most, int at_once) {
     p->reach = malloc(most * sizeof(double));
     p->nearest = malloc(states * sizeof(float));
     p->cells = malloc((CELLS + 1) * states * sizeof(uint16_t));
-    return p->known && p->keys && p->founders && p->sorted && p->joining && p->matches && p->row && p->weighed
-        && p->by_cell && p->mass && p->reach && p->nearest && p->cells;
+    return p->known && p->keys && p->founders && p->sorted && p->joining && p->matches
+        && p->row && p->weighed && p->by_cell && p->mass && p->reach && p->nearest && p->cells;
 }
 
 static void free_place(Place *p) {
     free(p->known), free(p->keys), free(p->founders), free(p->sorted), free(p->joining);
-    free(p->matches), free(p->row), free(p->weighed), free(p->by_cell), free(p->mass), free(p->reach);
-    free(p->nearest), free(p->cells);
+    free(p->matches), free(p->row), free(p->weighed), free(p->by_cell), free(p->mass);
+    free(p->reach), free(p->nearest), free(p->cells);
 }
 
 /* Keep a state among the `most` of the largest keys, the first of equals first; return how many
