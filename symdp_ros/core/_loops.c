@@ -127,23 +127,40 @@ static int are_of(const Edges *edges, Size rows, Size most, Size models) {
     return 0;
 }
 
+/* Whether the first `own` models have weights in `edges`, and the others move along `others`. */
+static int are_models(const Edges *edges, const Edges *others, Size own, Size models, Size states,
+                      Size words) {
+    if (!are_of(edges, states, states, own) || !are_of(others, states, states, 0)) return 0;
+    if (own <= models && words > 0) return 1;
+    PyErr_SetString(PyExc_ValueError, "there are no such models or words");
+    return 0;
+}
+
 /* ---- Sums over neighbours ---- */
 
-/* out = Σ over the neighbours of one row, one after another; those equal to `but` are left out.
-   `weights` may be NULL. */
-INLINE void
-gather(const Edges *edges, Size row, const double *weights, const double *values, Size words,
-       int64_t but, double *restrict out) {
-    int any = 0;
-    for (int64_t e = edges->offsets[row]; e < edges->offsets[row + 1]; e++) {
-        if (edges->targets[e] == but) continue;
-        const double *there = values + edges->targets[e] * words;
-        double weight = weights ? weights[e] : 1.0;
-        if (!any) for (Size w = 0; w < words; w++) out[w] = there[w] * weight;
-        else for (Size w = 0; w < words; w++) out[w] += there[w] * weight;
-        any = 1;
+/* out = Σ over the neighbours of one row, one after another. `weights` may be NULL; rows of values
+   are so far apart. */
+INLINE void gather(const int64_t *offsets, const int32_t *targets, const double *weights, Size row,
+                   const double *values, Size apart, Size words, double *restrict out) {
+    int64_t begin = offsets[row], end = offsets[row + 1];
+    Size w = 0;
+    if (begin == end) {
+        memset(out, 0, words * sizeof *out);
+        return;
     }
-    if (!any) for (Size w = 0; w < words; w++) out[w] = 0.0;
+#define THERE(Numbers, e) (*(const Numbers *)(values + targets[e] * apart + w) \
+                           * (weights ? weights[e] : 1.0))
+#define SUM(Numbers, wide) \
+    for (; w + wide <= words; w += wide) { \
+        Numbers sum = THERE(Numbers, begin); \
+        for (int64_t e = begin + 1; e < end; e++) sum += THERE(Numbers, e); \
+        *(Numbers *)(out + w) = sum; \
+    }
+    SUM(Four, 4)
+    SUM(Two, 2)
+    SUM(double, 1)
+#undef THERE
+#undef SUM
 }
 
 static WIDE void add_all(const Edges *edges, const double *values, double *out, Size models,
@@ -153,8 +170,8 @@ static WIDE void add_all(const Edges *edges, const double *values, double *out, 
         for (Size s = 0; s < rows; s++) {
             const double *here = values + m * height * words;
             double *to = out + (m * rows + s) * words;
-            if (words == 1) gather(edges, s, weights, here, 1, -1, to);
-            else gather(edges, s, weights, here, words, -1, to);
+            if (words == 1) gather(edges->offsets, edges->targets, weights, s, here, 1, 1, to);
+            else gather(edges->offsets, edges->targets, weights, s, here, words, words, to);
         }
 }
 
@@ -179,8 +196,8 @@ failed:
     return found;
 }
 
-static WIDE void largest_all(const Edges *edges, const double *values, double *out,
-                             int64_t *places, double margin, Size rows, Size words) {
+INLINE void largest_in(const Edges *edges, const double *values, double *restrict out,
+                       int64_t *restrict places, double margin, Size rows, Size words) {
     for (Size s = 0; s < rows; s++) {
         int64_t begin = edges->offsets[s], end = edges->offsets[s + 1];
         double *here = out + s * words;
@@ -190,13 +207,23 @@ static WIDE void largest_all(const Edges *edges, const double *values, double *o
                 here[w] = e == begin || there[w] > here[w] ? there[w] : here[w];
         }
         if (places) for (Size w = 0; w < words; w++) {
-            double least = here[w] - margin;
-            int64_t e = begin;
-            while (e + 1 < end && !(values[edges->targets[e] * words + w] >= least)) e++;
-            places[s * words + w] = e - begin;
-            here[w] = values[edges->targets[e] * words + w];
+            double least = here[w] - margin, found = values[edges->targets[end - 1] * words + w];
+            int64_t first = end - 1;
+            for (int64_t e = end - 2; e >= begin; e--) {
+                double there = values[edges->targets[e] * words + w];
+                first = there >= least ? e : first;
+                found = there >= least ? there : found;
+            }
+            places[s * words + w] = first - begin;
+            here[w] = found;
         }
     }
+}
+
+static WIDE void largest_all(const Edges *edges, const double *values, double *out,
+                             int64_t *places, double margin, Size rows, Size words) {
+    if (words == 1) largest_in(edges, values, out, places, margin, rows, 1);
+    else largest_in(edges, values, out, places, margin, rows, words);
 }
 
 /* largest(edges, values, out, places or None, margin, rows, words): of each row's neighbours;
@@ -247,15 +274,64 @@ static double pairwise(const double *a, Size n) {
     return pairwise(a, half) + pairwise(a + half, n - half);
 }
 
+#define FEW_WORDS 4 /* of fewer, all models without weights move together */
+#define STRIP 64    /* states that are worked on one after another, model by model */
+
+INLINE Size together(Size models, Size words) {
+    return words < FEW_WORDS && models > 0 ? models : 1;
+}
+
+/* So many numbers, and as many more as make fours of them. */
+INLINE Size in_fours(Size count) { return (count + 3) / 4 * 4; }
+
+/* How many numbers `gather_models` has room for. */
+INLINE Size room_of(Size models, Size states, Size words) {
+    return words < FEW_WORDS ? (states + 1) * in_fours(together(models, words) * words) : 0;
+}
+
+/* Σ over the neighbours of each state, by some models: (models, height, words) → (models, states,
+   words). Of few words, all that is of one state is put side by side. */
+INLINE void gather_models(const Edges *edges, const double *values, Size height, double *out,
+                          Size models, Size states, Size words, double *room) {
+    if (words >= FEW_WORDS) {
+        for (Size m = 0; m < models; m++)
+            for (Size s = 0; s < states; s++)
+                gather(edges->offsets, edges->targets, NULL, s, values + m * height * words, words,
+                       words, out + (m * states + s) * words);
+        return;
+    }
+    Size wide = in_fours(models * words);
+    double *row = room + states * wide;
+    for (Size s = 0; s < states; s++) {
+        double *to = room + s * wide;
+        for (Size m = 0; m < models; m++)
+            for (Size w = 0; w < words; w++) *to++ = values[(m * height + s) * words + w];
+        while (to < room + (s + 1) * wide) *to++ = 0.0;
+    }
+    for (Size s = 0; s < states; s++) {
+        gather(edges->offsets, edges->targets, NULL, s, room, wide, wide, row);
+        for (Size m = 0; m < models; m++)
+            for (Size w = 0; w < words; w++)
+                out[(m * states + s) * words + w] = row[m * words + w];
+    }
+}
+
+/* The belief of one model after a signal and the switch. */
+INLINE void mix(const double *f, const double *factor, double share, const double *chances,
+                double *restrict mixed, Size count) {
+    for (Size i = 0; i < count; i++) mixed[i] = f[i] * factor[i] + share * chances[i];
+}
+
 INLINE void
-predict_all(const Edges *edges, const double *joint, const double *belief,
+predict_all(const Edges *edges, const Edges *others, const double *joint, const double *belief,
             const double *likelihood, double *after, double *sum, double keep,
             const int64_t *groups, Size grouped, const double *switches, Size own,
             const double *stay, const double *leave, Size models, Size states, Size words,
             double *room) {
-    double *chances = room, *factor = chances + states * words, *mixed = factor + states * words;
-    double *moving = mixed + states * words, *column = moving + states * words;
-    double *sums = column + states;
+    Size each = states * words, group = together(models - own, words);
+    double *chances = room, *factor = chances + each, *mixed = factor + each;
+    double *moving = mixed + group * each, *column = moving + group * each;
+    double *sums = column + states, *rows = sums + words;
     for (Size i = 0; i < states * words; i++)
         chances[i] = likelihood ? belief[i] * likelihood[i] : belief[i];
     for (Size w = 0; w < words; w++) {
@@ -266,36 +342,33 @@ predict_all(const Edges *edges, const double *joint, const double *belief,
         double all = pairwise(sums + groups[g], groups[g + 1] - groups[g]);
         for (Size w = groups[g]; w < groups[g + 1]; w++) sums[w] = all;
     }
-    for (Size w = 0; w < words; w++) {
-        double inverse = 1.0 / sums[w];
-        for (Size s = 0; s < states; s++) {
+    for (Size w = 0; w < words; w++) sums[w] = 1.0 / sums[w];
+    for (Size s = 0; s < states; s++)
+        for (Size w = 0; w < words; w++) {
             Size i = s * words + w;
-            chances[i] = chances[i] * inverse;
-            factor[i] = keep * (likelihood ? likelihood[i] * inverse : inverse);
+            chances[i] = chances[i] * sums[w];
+            factor[i] = keep * (likelihood ? likelihood[i] * sums[w] : sums[w]);
         }
-    }
-    for (Size m = 0; m < models; m++) {
-        const double *f = joint + m * states * words;
-        double *to = after + m * states * words;
-        for (Size i = 0; i < states * words; i++) mixed[i] = f[i] * factor[i];
-        if (switches) {
-            double share = switches[m];
-            for (Size i = 0; i < states * words; i++) mixed[i] = mixed[i] + share * chances[i];
-        }
-        if (m < own) {
-            const double *weights = edges->weights + m * edges->edges;
-            for (Size s = 0; s < states; s++)
-                gather(edges, s, weights, mixed, words, -1, to + s * words);
-            continue;
-        }
+    for (Size m = 0; m < own; m++) {
+        mix(joint + m * each, factor, switches ? switches[m] : 0.0, chances, mixed, each);
         for (Size s = 0; s < states; s++)
-            for (Size w = 0; w < words; w++)
-                moving[s * words + w] = leave[m * states + s] * mixed[s * words + w];
-        for (Size s = 0; s < states; s++) {
-            double *here = to + s * words, stays = stay[m * states + s];
-            gather(edges, s, NULL, moving, words, s, here);
-            for (Size w = 0; w < words; w++) here[w] = here[w] + stays * mixed[s * words + w];
+            gather(edges->offsets, edges->targets, edges->weights + m * edges->edges, s, mixed,
+                   words, words, after + m * each + s * words);
+    }
+    for (Size begin = own; begin < models; begin += group) {
+        for (Size g = 0; g < group; g++) {
+            Size m = begin + g;
+            double *here = mixed + g * each, *restrict to = moving + g * each;
+            mix(joint + m * each, factor, switches ? switches[m] : 0.0, chances, here, each);
+            for (Size s = 0; s < states; s++)
+                for (Size w = 0; w < words; w++)
+                    to[s * words + w] = leave[m * states + s] * here[s * words + w];
         }
+        gather_models(others, moving, states, after + begin * each, group, states, words, rows);
+        double *came = after + begin * each;
+        for (Size s = 0; s < group * states; s++)
+            for (Size w = 0; w < words; w++)
+                came[s * words + w] += stay[begin * states + s] * mixed[s * words + w];
     }
     memcpy(sum, after, states * words * sizeof *sum);
     for (Size m = 1; m < models; m++)
@@ -319,33 +392,35 @@ predict_all(const Edges *edges, const double *joint, const double *belief,
     }
 
 static WIDE void
-predict_words(const Edges *edges, const double *joint, const double *belief,
+predict_words(const Edges *edges, const Edges *others, const double *joint, const double *belief,
               const double *likelihood, double *after, double *sum, double keep,
               const int64_t *groups, Size grouped, const double *switches, Size own,
               const double *stay, const double *leave, Size models, Size states, Size words,
               double *room) {
-#define DO(count) predict_all(edges, joint, belief, likelihood, after, sum, keep, groups, \
+#define DO(count) predict_all(edges, others, joint, belief, likelihood, after, sum, keep, groups, \
                               grouped, switches, own, stay, leave, models, states, count, room)
     FOR_KNOWN(words, DO)
 #undef DO
 }
 
-/* predict(edges, joint, belief, likelihood or None, after, sum, keep, groups or None, switch or
-   None, own, stay, leave, models, states, words, groups, room): `Moves.forward`, and Σ_m of it
-   into `sum` (it may be `belief`). `edges` lead to each state, with weights of the first `own`
-   models; `groups`: where the columns of each word begin, and end. */
+/* predict(edges, others, joint, belief, likelihood or None, after, sum, keep, groups or None,
+   switch or None, own, stay, leave, models, states, words, groups, room): `Moves.forward`, and
+   Σ_m of it into `sum` (it may be `belief`). Edges lead to each state: `edges` have weights of the
+   first `own` models; `others`, from other states alone, are for the other models. `groups`: where
+   the columns of each word begin, and end. */
 static PyObject *predict(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
     PyObject *joint_, *belief_, *likelihood_, *after_, *sum_, *groups_, *switch_, *stay_, *leave_;
     PyObject *room_, *found = NULL;
-    Edges *edges;
+    Edges *edges, *others;
     double keep;
     Size own, models, states, words, grouped;
-    if (!PyArg_ParseTuple(args, "O!OOOOOdOOnOOnnnnO", &EdgesType, &edges, &joint_, &belief_,
-                          &likelihood_, &after_, &sum_, &keep, &groups_, &switch_, &own, &stay_,
-                          &leave_, &models, &states, &words, &grouped, &room_)) return NULL;
-    if (!are_of(edges, states, states, own) || own > models) return NULL;
+    if (!PyArg_ParseTuple(args, "O!O!OOOOOdOOnOOnnnnO", &EdgesType, &edges, &EdgesType, &others,
+                          &joint_, &belief_, &likelihood_, &after_, &sum_, &keep, &groups_,
+                          &switch_, &own, &stay_, &leave_, &models, &states, &words, &grouped,
+                          &room_)) return NULL;
+    if (!are_models(edges, others, own, models, states, words)) return NULL;
     Size each = states * words;
     TAKE(double, joint, joint_, 'd', models * each, 0);
     TAKE(double, belief, belief_, 'd', each, 0);
@@ -356,7 +431,8 @@ static PyObject *predict(PyObject *module, PyObject *args) {
     TAKE_IF(double, switches, switch_, 'd', models, 0);
     TAKE(double, stay, stay_, 'd', models * states, 0);
     TAKE(double, leave, leave_, 'd', models * states, 0);
-    TAKE(double, room, room_, 'd', 4 * each + states + words, 1);
+    TAKE(double, room, room_, 'd', (2 + 2 * together(models - own, words)) * each + states + words
+         + room_of(models - own, states, words), 1);
     if (!groups) grouped = 0;
     for (Size g = 0; g < grouped; g++)
         if (groups[g] < 0 || groups[g] > groups[g + 1] || groups[g + 1] > words) {
@@ -364,8 +440,8 @@ static PyObject *predict(PyObject *module, PyObject *args) {
             goto failed;
         }
     Py_BEGIN_ALLOW_THREADS
-    predict_words(edges, joint, belief, likelihood, after, sum, keep, groups, grouped, switches,
-                  own, stay, leave, models, states, words, room);
+    predict_words(edges, others, joint, belief, likelihood, after, sum, keep, groups, grouped,
+                  switches, own, stay, leave, models, states, words, room);
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
 failed:
@@ -374,72 +450,78 @@ failed:
 }
 
 INLINE void
-back_all(const Edges *edges, double *after, const double *factor, const double *by_word,
-         const double *more, Size own, const double *stay, const double *leave, Size models,
-         Size states, Size words, double *here) {
-    Size each = states * words, height = (states + 1) * words;
-    double *total = here + models * each;
-    for (Size m = 0; m < models; m++) {
-        const double *later = after + m * height;
-        for (Size s = 0; s < states; s++) {
-            double *to = here + m * each + s * words;
-            if (m < own) {
-                gather(edges, s, edges->weights + m * edges->edges, later, words, -1, to);
-                continue;
-            }
-            double stays = stay[m * states + s], leaves = leave[m * states + s];
-            gather(edges, s, NULL, later, words, s, to);
-            for (Size w = 0; w < words; w++)
-                to[w] = to[w] * leaves + stays * later[s * words + w];
+back_all(const Edges *edges, const Edges *others, double *after, const double *factor,
+         const double *by_word, const double *more, Size own, const double *stay,
+         const double *leave, Size models, Size states, Size words, double *room) {
+    Size each = states * words, height = each + words;
+    double *total = room + models * each, *rows = total + STRIP * words;
+    for (Size m = 0; m < own; m++)
+        for (Size s = 0; s < states; s++)
+            gather(edges->offsets, edges->targets, edges->weights + m * edges->edges, s,
+                   after + m * height, words, words, room + m * each + s * words);
+    gather_models(others, after + own * height, states + 1, room + own * each, models - own,
+                  states, words, rows);
+    for (Size first = 0, count; first < states; first += count) {
+        count = states - first < STRIP ? states - first : STRIP;
+        Size begin = first * words, some = count * words;
+        for (Size m = own; m < models; m++) {
+            const double *later = after + m * height + begin;
+            double *here = room + m * each + begin;
+            for (Size s = 0; s < count; s++)
+                for (Size w = 0; w < words; w++) {
+                    Size i = s * words + w, state = m * states + first + s;
+                    here[i] = here[i] * leave[state] + stay[state] * later[i];
+                }
+        }
+        for (Size i = 0; i < some; i++) total[i] = more ? more[0] * room[begin + i] : 0.0;
+        for (Size m = 1; more && m < models; m++)
+            for (Size i = 0; i < some; i++) total[i] += more[m] * room[m * each + begin + i];
+        for (Size m = 0; m < models; m++) {
+            double *to = after + m * height + begin;
+            const double *here = room + m * each + begin;
+            if (more) for (Size i = 0; i < some; i++) to[i] = here[i] + total[i];
+            else for (Size i = 0; i < some; i++) to[i] = here[i];
+            if (factor) for (Size i = 0; i < some; i++) to[i] *= factor[begin + i];
+            if (by_word) for (Size s = 0; s < count; s++)
+                for (Size w = 0; w < words; w++) to[s * words + w] *= by_word[w];
         }
     }
-    if (more) {
-        for (Size i = 0; i < each; i++) total[i] = more[0] * here[i];
-        for (Size m = 1; m < models; m++)
-            for (Size i = 0; i < each; i++) total[i] += more[m] * here[m * each + i];
-        for (Size m = 0; m < models; m++)
-            for (Size i = 0; i < each; i++) here[m * each + i] += total[i];
-    }
-    for (Size m = 0; m < models; m++)
-        for (Size s = 0; s < states; s++)
-            for (Size w = 0; w < words; w++) {
-                Size i = s * words + w;
-                double by = factor ? factor[i] : by_word ? by_word[w] : 1.0;
-                after[m * height + i] = here[m * each + i] * by;
-            }
 }
 
 static WIDE void
-back_words(const Edges *edges, double *after, const double *factor, const double *by_word,
-           const double *more, Size own, const double *stay, const double *leave, Size models,
-           Size states, Size words, double *room) {
-#define DO(count) back_all(edges, after, factor, by_word, more, own, stay, leave, models, states, \
-                           count, room)
+back_words(const Edges *edges, const Edges *others, double *after, const double *factor,
+           const double *by_word, const double *more, Size own, const double *stay,
+           const double *leave, Size models, Size states, Size words, double *room) {
+#define DO(count) back_all(edges, others, after, factor, by_word, more, own, stay, leave, models, \
+                           states, count, room)
     FOR_KNOWN(words, DO)
 #undef DO
 }
 
-/* backward(edges, after, factor (states, words) or None, (words,) or None, more or None, own,
-   stay, leave, models, states, words, room): `Moves.backward`. `edges` lead from each state. */
+/* backward(edges, others, after, factor (states, words) or None, (words,) or None, more or None,
+   own, stay, leave, models, states, words, room): `Moves.backward`. Edges as of `predict`, but
+   they lead from each state. */
 static PyObject *backward(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
     PyObject *after_, *factor_, *by_word_, *more_, *stay_, *leave_, *room_, *found = NULL;
-    Edges *edges;
+    Edges *edges, *others;
     Size own, models, states, words;
-    if (!PyArg_ParseTuple(args, "O!OOOOnOOnnnO", &EdgesType, &edges, &after_, &factor_, &by_word_,
-                          &more_, &own, &stay_, &leave_, &models, &states, &words,
-                          &room_)) return NULL;
-    if (!are_of(edges, states, states, own) || own > models) return NULL;
+    if (!PyArg_ParseTuple(args, "O!O!OOOOnOOnnnO", &EdgesType, &edges, &EdgesType, &others,
+                          &after_, &factor_, &by_word_, &more_, &own, &stay_, &leave_, &models,
+                          &states, &words, &room_)) return NULL;
+    if (!are_models(edges, others, own, models, states, words)) return NULL;
     TAKE(double, after, after_, 'd', models * (states + 1) * words, 1);
     TAKE_IF(double, factor, factor_, 'd', states * words, 0);
     TAKE_IF(double, by_word, by_word_, 'd', words, 0);
     TAKE_IF(double, more, more_, 'd', models, 0);
     TAKE(double, stay, stay_, 'd', models * states, 0);
     TAKE(double, leave, leave_, 'd', models * states, 0);
-    TAKE(double, room, room_, 'd', (models + 1) * states * words, 1);
+    TAKE(double, room, room_, 'd', (models * states + STRIP) * words
+         + room_of(models - own, states, words), 1);
     Py_BEGIN_ALLOW_THREADS
-    back_words(edges, after, factor, by_word, more, own, stay, leave, models, states, words, room);
+    back_words(edges, others, after, factor, by_word, more, own, stay, leave, models, states,
+               words, room);
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
 failed:
@@ -452,6 +534,7 @@ failed:
 #define MOST_MORE 3     /* cells besides the default one */
 #define MOST_LENGTH 8   /* symbols of a block */
 #define MOST_VECTORS 45 /* of so many in so many cells */
+#define MOST_PAIRS 225  /* of vectors of some of these symbols, and of the others */
 
 /* How many count vectors of so many symbols there are in 1 + more cells, more being 1 to 3. */
 INLINE Size number_of_vectors(Size length, Size more) {
@@ -487,22 +570,49 @@ static Size place_of(Size length, Size more, Vector vector) {
     return place;
 }
 
-/* Of each, which follows by one more symbol in a cell. */
-static void one_more(Size length, Size more, Size cell, uint8_t *found) {
+/* By how many symbols there are, and cells besides the default one: by the cell, which vector
+   follows each by one more symbol; and which one two make together, of some of the symbols and of
+   the others. */
+static uint8_t FOLLOWS[MOST_LENGTH][MOST_MORE + 1][MOST_MORE + 1][MOST_VECTORS];
+static uint8_t TOGETHER[MOST_LENGTH + 1][MOST_MORE + 1][MOST_LENGTH][MOST_PAIRS];
+
+static void make_follows(Size length, Size more) {
     Vector some[MOST_VECTORS];
-    Size count = number_of_vectors(length, more);
     all_vectors(length, more, some);
-    for (Size i = 0; i < count; i++) {
-        if (cell < more) some[i].cells[cell]++;
-        found[i] = (uint8_t)place_of(length + 1, more, some[i]);
-    }
+    for (Size cell = 0; cell <= more; cell++)
+        for (Size i = 0; i < number_of_vectors(length, more); i++) {
+            Vector then = some[i];
+            if (cell < more) then.cells[cell]++;
+            FOLLOWS[length][more][cell][i] = (uint8_t)place_of(length + 1, more, then);
+        }
+}
+
+static void make_together(Size length, Size more, Size some) {
+    Vector before[MOST_VECTORS], after[MOST_VECTORS];
+    Size first = number_of_vectors(some, more), second = number_of_vectors(length - some, more);
+    all_vectors(some, more, before);
+    all_vectors(length - some, more, after);
+    for (Size b = 0; b < second; b++)
+        for (Size c = 0; c < first; c++) {
+            Vector both = after[b];
+            for (Size i = 0; i < more; i++) both.cells[i] += before[c].cells[i];
+            TOGETHER[length][more][some][b * first + c] = (uint8_t)place_of(length, more, both);
+        }
+}
+
+static void make_tables(void) {
+    for (Size length = 1; length <= MOST_LENGTH; length++)
+        for (Size more = 1; more <= MOST_MORE && is_block(length, more); more++) {
+            make_follows(length - 1, more);
+            for (Size some = 0; some < length; some++) make_together(length, more, some);
+        }
 }
 
 /* Of one word: what is known moves to the counts that follow; or is weighed by these, where they
    have weights, and summed. `to`: those that follow each count, by the cell. Rows of `joint` and
    `out` are so far apart. */
 INLINE void turn_forth(const double *joint, const uint8_t *codes,
-                       uint8_t to[MOST_MORE + 1][MOST_VECTORS], const double *weights,
+                       const uint8_t to[][MOST_VECTORS], const double *weights,
                        double *restrict out, Size models, Size states, Size from_next,
                        Size to_next, Size number, Size more) {
     Size before = number_of_vectors(number, more), counts = number_of_vectors(number + 1, more);
@@ -522,7 +632,7 @@ INLINE void turn_forth(const double *joint, const uint8_t *codes,
 
 /* Back, from one number where there are weights; the last state is 0. */
 INLINE void turn_back(const double *later, const uint8_t *codes,
-                      uint8_t to[MOST_MORE + 1][MOST_VECTORS], const double *weights,
+                      const uint8_t to[][MOST_VECTORS], const double *weights,
                       double *restrict out, Size models, Size states, Size from_next,
                       Size to_next, Size number, Size more) {
     Size before = number_of_vectors(number, more);
@@ -538,7 +648,7 @@ INLINE void turn_back(const double *later, const uint8_t *codes,
 }
 
 static WIDE void turn_known(int forward, const double *from, const uint8_t *codes,
-                            uint8_t to[MOST_MORE + 1][MOST_VECTORS], const double *weights,
+                            const uint8_t to[][MOST_VECTORS], const double *weights,
                             double *out, Size models, Size states, Size from_next, Size to_next,
                             Size number, Size more) {
 #define DO(n, m) \
@@ -593,11 +703,10 @@ static PyObject *turn(PyObject *module, PyObject *args) {
     Py_BEGIN_ALLOW_THREADS
     for (Size w = 0; w < words; w++) {
         Size number = kinds[3 * w], more = kinds[3 * w + 1], at = kinds[3 * w + 2];
-        uint8_t to[MOST_MORE + 1][MOST_VECTORS];
-        for (Size c = 0; more && c <= more; c++) one_more(number, more, c, to[c]);
         if (more)
-            turn_known(forward, from, codes + w * states, to, at < 0 ? NULL : weights + at, out,
-                       models, states, columns, width, number, more);
+            turn_known(forward, from, codes + w * states, FOLLOWS[number][more],
+                       at < 0 ? NULL : weights + at, out, models, states, columns, width, number,
+                       more);
         else for (Size i = 0; i < models * height; i++) out[i * width] = from[i * columns];
         Size shorter = more ? number_of_vectors(number, more) : 1;
         Size longer = more && at < 0 ? number_of_vectors(number + 1, more) : 1;
@@ -620,34 +729,41 @@ failed:
 
 /* How a robot moves, by the mean of the models at each state. */
 typedef struct {
-    const double *joint, *belief, *prior, *chances;
-    const int64_t *successors;
-    Size models, states, most;
+    const Edges *edges;
+    const double *joint, *belief, *prior;
 } Means;
 
 /* The chances of what can follow a state. */
 INLINE void mean_of(const Means *means, Size s, double *restrict found) {
-    for (Size j = 0; j < means->most; j++) found[j] = 0.0;
-    for (Size m = 0; m < means->models; m++) {
-        const double *chances = means->chances + (m * means->states + s) * means->most;
+    const Edges *edges = means->edges;
+    Size begin = edges->offsets[s], count = edges->offsets[s + 1] - begin;
+    for (Size j = 0; j < count; j++) found[j] = 0.0;
+    for (Size m = 0; m < edges->models; m++) {
+        const double *chances = edges->weights + m * edges->edges + begin;
         double likely = means->belief[s] > 0
-            ? means->joint[m * means->states + s] / means->belief[s] : means->prior[m];
-        for (Size j = 0; j < means->most; j++) found[j] += likely * chances[j];
+            ? means->joint[m * edges->rows + s] / means->belief[s] : means->prior[m];
+        for (Size j = 0; j < count; j++) found[j] += likely * chances[j];
     }
 }
+
+/* Moves between some states, by row. */
+typedef struct {
+    int64_t offsets[SOME + 1];
+    int32_t targets[SOME * SOME];
+    double weights[SOME * SOME];
+} Some;
 
 /* What is known of a robot from some states on: how likely, and how they lead to each other. */
 typedef struct {
     Size count, ticks;         /* states; from one symbol to the next */
     int64_t states[SOME];
     double f[SOME];
-    int64_t begins[SOME + 1];  /* of the states that each leads to in a tick */
-    uint8_t heads[SOME * SOME];
-    double weights[SOME * SOME];
+    Some from, into;           /* moves in a tick from each state, and to each */
 } Local;
 
-/* Find the most probable states; the first of equals. */
-static void some_states(Local *local, const double *belief, Size states) {
+/* Find the most probable states, the first of equals; each has its `place` among them, others
+   −1. */
+static void some_states(Local *local, const double *belief, Size states, int64_t *place) {
     Size count = 0, some = 0;
     double all = 0.0, found = 0.0;
     for (Size s = 0; s < states; s++) {
@@ -660,73 +776,76 @@ static void some_states(Local *local, const double *belief, Size states) {
     }
     while (some < count && (some < FEW || !(found >= all * (1 - REST))))
         found += belief[local->states[some++]];
-    for (Size i = 1; i < some; i++)  /* ascending */
-        for (Size at = i; at && local->states[at - 1] > local->states[at]; at--) {
-            int64_t state = local->states[at];
-            local->states[at] = local->states[at - 1], local->states[at - 1] = state;
-        }
+    for (Size s = 0; s < states; s++) place[s] = -1;
+    for (Size i = 0; i < some; i++) place[local->states[i]] = 0;
+    for (Size s = 0, at = 0; at < some; s++)  /* ascending */
+        if (place[s] == 0) local->states[at] = s, place[s] = at++;
     local->count = some;
 }
 
-/* Find how they lead to each other in one tick. `place` has room for all states, `row` for what
-   can follow one. */
-static void some_moves(Local *local, const Means *means, int64_t *place, double *row) {
+/* Find how they lead to each other in one tick. `row` has room for what can follow one. */
+static void some_moves(Local *local, const Means *means, const int64_t *place, double *row) {
+    const Edges *all = means->edges;
+    Some *from = &local->from, *into = &local->into;
     Size edges = 0;
-    for (Size s = 0; s < means->states; s++) place[s] = -1;
-    for (Size i = 0; i < local->count; i++) place[local->states[i]] = i;
+    memset(into->offsets, 0, sizeof into->offsets);
     for (Size i = 0; i < local->count; i++) {
         Size s = local->states[i];
-        local->f[i] = means->belief[s], local->begins[i] = edges;
+        local->f[i] = means->belief[s], from->offsets[i] = edges;
         mean_of(means, s, row);
-        for (Size j = 0; j < means->most; j++) {
-            int64_t there = means->successors[s * means->most + j];
-            if (there >= means->states || place[there] < 0) continue;
-            local->heads[edges] = (uint8_t)place[there];
-            local->weights[edges++] = row[j];
+        for (int64_t e = all->offsets[s]; e < all->offsets[s + 1]; e++) {
+            int64_t there = place[all->targets[e]];
+            if (there < 0) continue;
+            from->targets[edges] = (int32_t)there, into->offsets[there + 1]++;
+            from->weights[edges++] = row[e - all->offsets[s]];
         }
     }
-    local->begins[local->count] = edges;
+    from->offsets[local->count] = edges;
+    for (Size i = 0; i < local->count; i++) into->offsets[i + 1] += into->offsets[i];
+    int64_t next[SOME];
+    memcpy(next, into->offsets, sizeof next);
+    for (Size i = 0; i < local->count; i++)
+        for (int64_t e = from->offsets[i]; e < from->offsets[i + 1]; e++) {
+            int64_t at = next[from->targets[e]]++;
+            into->targets[at] = (int32_t)i, into->weights[at] = from->weights[e];
+        }
 }
 
-INLINE void lead_tick(const Local *local, const double *restrict from, double *restrict to,
-                      Size columns, int back) {
-    for (Size i = 0; i < local->count * columns; i++) to[i] = 0.0;
-    for (Size i = 0; i < local->count; i++)
-        for (int64_t e = local->begins[i]; e < local->begins[i + 1]; e++) {
-            Size here = back ? local->heads[e] : i, there = back ? i : local->heads[e];
-            double weight = local->weights[e];
-            for (Size c = 0; c < columns; c++)
-                to[there * columns + c] += weight * from[here * columns + c];
-        }
+INLINE void lead_tick(const Some *moves, Size count, const double *from, double *restrict to,
+                      Size columns) {
+    for (Size i = 0; i < count; i++)
+        gather(moves->offsets, moves->targets, moves->weights, i, from, columns, columns,
+               to + i * columns);
 }
 
 /* Values (states, columns) one symbol later, or before; `spare` has as much room. How many columns
    there are is said again where there often are so many: the loops are then unrolled. */
 static WIDE void lead(const Local *local, const double *values, double *out, double *spare,
                       Size columns, int back) {
+    const Some *moves = back ? &local->from : &local->into;
     for (Size tick = 0; tick < local->ticks; tick++) {
         const double *from = tick == 0 ? values : (local->ticks - tick) & 1 ? spare : out;
         double *to = (local->ticks - tick) & 1 ? out : spare;
-#define COLUMNS(n) case n: back ? lead_tick(local, from, to, n, 1) \
-                                : lead_tick(local, from, to, n, 0); break;
+#define COLUMNS(n) case n: lead_tick(moves, local->count, from, to, n); break;
         switch (columns) {
             COLUMNS(1) COLUMNS(2) COLUMNS(3) COLUMNS(4) COLUMNS(5) COLUMNS(6) COLUMNS(10)
             COLUMNS(15) COLUMNS(20) COLUMNS(21)
         default:
-            lead_tick(local, from, to, columns, back);
+            lead_tick(moves, local->count, from, to, columns);
         }
 #undef COLUMNS
     }
 }
 
-/* Which of the places in `local` founds a cell, of some that have not yet. */
-INLINE Size likeliest(const double *f, Size count, const Size *taken, Size some) {
-    Size best = -1;
-    for (Size s = 0; s < count; s++) {
-        int is_taken = 0;
-        for (Size j = 0; j < some; j++) is_taken |= taken[j] == s;
-        if (!is_taken && (best < 0 || rint(f[s] * DIGITS) > rint(f[best] * DIGITS))) best = s;
-    }
+/* What is compared. */
+INLINE double digits(double value) { return rint(value * DIGITS); }
+
+/* Which of some places founds a cell: it then has the key −1. */
+INLINE Size likeliest(double *keys, Size count) {
+    double most = -1.0;
+    Size best = 0;
+    for (Size s = 0; s < count; s++) if (keys[s] > most) most = keys[s], best = s;
+    keys[best] = -1.0;
     return best;
 }
 
@@ -739,8 +858,12 @@ INLINE uint8_t joined(const float *X, Size states, const int64_t *founders, Size
 }
 
 INLINE uint8_t largest_of(const double *E, Size cells) {
+    double most = digits(E[0]);
     Size best = 0;
-    for (Size c = 1; c < cells; c++) if (rint(E[c] * DIGITS) > rint(E[best] * DIGITS)) best = c;
+    for (Size c = 1; c < cells; c++) {
+        double here = digits(E[c]);
+        if (here > most) most = here, best = c;
+    }
     return (uint8_t)best;
 }
 
@@ -748,17 +871,15 @@ INLINE uint8_t largest_of(const double *E, Size cells) {
 INLINE void some_cells(const Local *local, const float *X, Size states, Size length, Size more,
                        int64_t *founders, uint8_t *codes, double *one, double *other,
                        double *spare) {
-    Size count = local->count, cells = more + 1, taken[MOST_MORE + 1];
+    Size count = local->count, cells = more + 1;
     memcpy(one, local->f, count * sizeof *one);
     for (Size i = 1; i < length; i++) {
         lead(local, one, other, spare, 1, 0);
         double *swap = one;
         one = other, other = swap;
     }
-    for (Size i = 0; i < cells; i++) {
-        taken[i] = likeliest(one, count, taken, i);
-        founders[i] = local->states[taken[i]];
-    }
+    for (Size s = 0; s < count; s++) one[s] = digits(one[s]);
+    for (Size i = 0; i < cells; i++) founders[i] = local->states[likeliest(one, count)];
     uint8_t *last = codes + (length - 1) * count;
     for (Size s = 0; s < count; s++) {
         last[s] = joined(X, states, founders, cells, local->states[s]);
@@ -777,10 +898,11 @@ INLINE void some_cells(const Local *local, const float *X, Size states, Size len
 static void all_cells(const Means *means, const float *X, Size length, Size more, Size ticks,
                       const int64_t *founders, uint8_t *codes, double *moves, double *E,
                       double *next) {
-    Size states = means->states, most = means->most, cells = more + 1;
+    const Edges *edges = means->edges;
+    Size states = edges->rows, cells = more + 1;
     uint8_t *last = codes + (length - 1) * states;
     for (Size s = 0; s < states; s++) {
-        mean_of(means, s, moves + s * most);
+        mean_of(means, s, moves + edges->offsets[s]);
         last[s] = joined(X, states, founders, cells, s);
         for (Size c = 0; c < cells; c++) E[s * cells + c] = c == last[s];
     }
@@ -788,12 +910,9 @@ static void all_cells(const Means *means, const float *X, Size length, Size more
         for (Size tick = 0; tick < ticks; tick++) {
             for (Size s = 0; s < states; s++) {
                 double sums[MOST_MORE + 1] = {0};
-                for (Size j = 0; j < most; j++) {
-                    int64_t there = means->successors[s * most + j];
-                    if (there >= states) break;
+                for (int64_t e = edges->offsets[s]; e < edges->offsets[s + 1]; e++)
                     for (Size c = 0; c < cells; c++)
-                        sums[c] += moves[s * most + j] * E[there * cells + c];
-                }
+                        sums[c] += moves[e] * E[edges->targets[e] * cells + c];
                 memcpy(next + s * cells, sums, cells * sizeof *sums);
             }
             double *swap = E;
@@ -802,20 +921,6 @@ static void all_cells(const Means *means, const float *X, Size length, Size more
         for (Size s = 0; s < states; s++)
             codes[number * states + s] = largest_of(E + s * cells, cells);
     }
-}
-
-/* The vector that two together make, of some symbols and of all the others. */
-static void together(Size some, Size length, Size more, uint8_t *found) {
-    Vector before[MOST_VECTORS], after[MOST_VECTORS];
-    Size first = number_of_vectors(some, more), second = number_of_vectors(length - some, more);
-    all_vectors(some, more, before);
-    all_vectors(length - some, more, after);
-    for (Size b = 0; b < second; b++)
-        for (Size c = 0; c < first; c++) {
-            Vector both = after[b];
-            for (Size i = 0; i < more; i++) both.cells[i] += before[c].cells[i];
-            *found++ = (uint8_t)place_of(length, more, both);
-        }
 }
 
 typedef struct { double told, matches; } Worth;
@@ -827,9 +932,6 @@ INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
                       const double *law, double *known, Size each, double *room) {
     Size count = local->count, widest = number_of_vectors(length, more);
     double *one = room, *other = room + each, *spare = other + each;
-    uint8_t to[MOST_LENGTH][MOST_MORE + 1][MOST_VECTORS];
-    for (Size number = 0; number < length; number++)
-        for (Size c = 0; c <= more; c++) one_more(number, more, c, to[number][c]);
     memcpy(known, local->f, count * sizeof *known);
     for (Size number = 0, before = 1; number < length; number++) {
         Size after = number_of_vectors(number + 1, more);
@@ -837,7 +939,7 @@ INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
         if (number) lead(local, one, here, other, before, 0);
         for (Size i = 0; i < count * after; i++) one[i] = 0.0;
         for (Size s = 0; s < count; s++) {
-            const uint8_t *then = to[number][codes[number * count + s]];
+            const uint8_t *then = FOLLOWS[number][more][codes[number * count + s]];
             for (Size c = 0; c < before; c++) one[s * after + then[c]] = here[s * before + c];
         }
         before = after;
@@ -855,8 +957,7 @@ INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
     for (Size c = 0; c < widest; c++)
         found.told += law[widest * widest + c] * (counted[c] / all);
     /* Back: one is the chance of the counts from a symbol on, by its state. */
-    uint8_t pairs[MOST_VECTORS * MOST_VECTORS];
-    double by_state[MOST_VECTORS][LIKELY], first[MOST_VECTORS][LIKELY];
+    Four by_state[MOST_VECTORS][LIKELY / 4], first[MOST_VECTORS][LIKELY / 4];
     for (Size number = length - 1; number >= 0; number--) {
         Size later = number_of_vectors(length - number - 1, more);
         Size from = number_of_vectors(length - number, more);
@@ -864,7 +965,8 @@ INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
         else for (Size s = 0; s < count; s++) other[s] = 1.0;
         for (Size i = 0; i < count * from; i++) one[i] = 0.0;
         for (Size s = 0; s < count; s++) {
-            const uint8_t *then = to[length - number - 1][codes[number * count + s]];
+            const uint8_t *then =
+                FOLLOWS[length - number - 1][more][codes[number * count + s]];
             for (Size c = 0; c < later; c++) one[s * from + then[c]] = other[s * later + c];
         }
         const double *here = known + number * each;
@@ -874,34 +976,35 @@ INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
         for (Size s = 0; s < count; s++) {
             double chance = 0.0;
             for (Size c = 0; c < before; c++) chance += here[s * before + c];
-            chance = rint(chance * DIGITS);
+            chance = digits(chance);
             if (some == LIKELY && !(chance > chances[some - 1])) continue;
             Size at = some < LIKELY ? some++ : LIKELY - 1;
             for (; at && chance > chances[at - 1]; at--)
                 chances[at] = chances[at - 1], likely[at] = likely[at - 1];
             chances[at] = chance, likely[at] = s;
         }
-        for (Size i = 0; i < LIKELY; i++)
-            for (Size c = 0; c < before; c++)
-                first[c][i] = i < some ? here[likely[i] * before + c] : 0.0;
-        together(number, length, more, pairs);
+        for (Size c = 0; c < before; c++)
+            for (Size i = 0; i < LIKELY; i++)
+                first[c][i / 4][i % 4] = i < some ? here[likely[i] * before + c] : 0.0;
+        const uint8_t *pairs = TOGETHER[length][more][number];
         memset(by_state, 0, widest * sizeof *by_state);
         for (Size b = 0; b < from; b++) {
-            double chance[LIKELY];
+            Four chance[LIKELY / 4] = {{0.0}};
             for (Size i = 0; i < LIKELY; i++)
-                chance[i] = i < some ? one[likely[i] * from + b] : 0.0;
+                chance[i / 4][i % 4] = i < some ? one[likely[i] * from + b] : 0.0;
             for (Size c = 0; c < before; c++) {
-                double *sum = by_state[pairs[b * before + c]];
-                for (Size i = 0; i < LIKELY; i++) sum[i] += first[c][i] * chance[i];
+                Four *sum = by_state[pairs[b * before + c]];
+                for (Size i = 0; i < LIKELY / 4; i++) sum[i] += first[c][i] * chance[i];
             }
         }
         for (Size z = 0; z < widest; z++) {
-            double sums[LIKELY] = {0}, best = 0.0;
-            for (Size c = 0; c < widest; c++) {
-                double chance = law[z * widest + c];
-                for (Size i = 0; i < LIKELY; i++) sums[i] += chance * by_state[c][i];
-            }
-            for (Size i = 0; i < LIKELY; i++) best = sums[i] > best ? sums[i] : best;
+            Four sums[LIKELY / 4] = {{0.0}};
+            double best = 0.0;
+            for (Size c = 0; c < widest; c++)
+                for (Size i = 0; i < LIKELY / 4; i++)
+                    sums[i] += law[z * widest + c] * by_state[c][i];
+            for (Size i = 0; i < LIKELY; i++)
+                best = sums[i / 4][i % 4] > best ? sums[i / 4][i % 4] : best;
             found.matches += best;
         }
     }
@@ -963,34 +1066,38 @@ static WIDE Size best_block(const Local *local, const float *X, Size states, con
     return best;
 }
 
-/* block(joint, belief, prior, successors, chances, X, sizes, laws, single, cells, shares, longest,
-   best, codes, words, models, states, most, ticks, kinds, numbers of laws, of shares): which block
-   of each word is worth more than a signal about one symbol: its number in `sizes` is put into
-   `best`; −1: none. The cells of its symbols are put into `codes` (words, MOST_LENGTH, states).
-   `joint` (words, models, states) and `belief` (words, states) are of one word after another.
-   `sizes`: L, m, and where in `laws` each has its own, as of `worth_of`; `single` (words, states)
-   and `cells`: the cells of the signal about one symbol, and how many; `shares`: `Shares`. */
+static WIDE int are_at_most(const uint16_t *numbers, Size count, Size most) {
+    int fine = 1;
+    for (Size i = 0; i < count; i++) fine &= numbers[i] <= most;
+    return fine;
+}
+
+/* block(edges, joint, belief, prior, X, sizes, laws, single, cells, shares, longest, best, codes,
+   words, ticks, kinds, numbers of laws, of shares): which block of each word
+   is worth more than a signal about one symbol: its number in `sizes` is put into `best`; −1:
+   none. The cells of its symbols are put into `codes` (words, MOST_LENGTH, states). `edges` have
+   weights of all models; `joint` (words, models, states) and `belief` (words, states) are of one
+   word after another. `sizes`: L, m, and where in `laws` each has its own, as of `worth_of`;
+   `single` (words, states) and `cells`: the cells of the signal about one symbol, and how many;
+   `shares`: `Shares`. */
 static PyObject *block(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
-    PyObject *joint_, *belief_, *prior_, *successors_, *chances_, *X_, *sizes_, *laws_, *single_;
-    PyObject *cells_, *shares_, *best_, *codes_, *found = NULL;
+    PyObject *joint_, *belief_, *prior_, *X_, *sizes_, *laws_, *single_, *cells_, *shares_;
+    PyObject *best_, *codes_, *found = NULL;
+    Edges *edges;
     double *room = NULL;
     int64_t *place = NULL, founders[MOST_MORE + 1];
     Local *local = NULL;
-    Means means;
     Size longest, words, ticks, kinds, law_size, wide, size = 0;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOOOnOOnnnnnnnn", &joint_, &belief_, &prior_,
-                          &successors_, &chances_, &X_, &sizes_, &laws_, &single_, &cells_,
-                          &shares_, &longest, &best_, &codes_, &words, &means.models,
-                          &means.states, &means.most, &ticks, &kinds, &law_size, &wide))
-        return NULL;
-    Size states = means.states, most = means.most;
-    TAKE(double, joint, joint_, 'd', words * means.models * states, 0);
+    if (!PyArg_ParseTuple(args, "O!OOOOOOOOOnOOnnnnn", &EdgesType, &edges, &joint_, &belief_,
+                          &prior_, &X_, &sizes_, &laws_, &single_, &cells_, &shares_, &longest,
+                          &best_, &codes_, &words, &ticks, &kinds, &law_size, &wide)) return NULL;
+    Size states = edges->rows, models = edges->models;
+    if (!are_of(edges, states, states, models)) return NULL;
+    TAKE(double, joint, joint_, 'd', words * models * states, 0);
     TAKE(double, belief, belief_, 'd', words * states, 0);
-    TAKE(double, prior, prior_, 'd', means.models, 0);
-    TAKE(int64_t, successors, successors_, 'q', states * most, 0);
-    TAKE(double, chances, chances_, 'd', means.models * states * most, 0);
+    TAKE(double, prior, prior_, 'd', models, 0);
     TAKE(float, X, X_, 'f', states * states, 0);
     TAKE(int64_t, sizes, sizes_, 'q', 3 * kinds, 0);
     TAKE(double, laws, laws_, 'd', law_size, 0);
@@ -999,7 +1106,7 @@ static PyObject *block(PyObject *module, PyObject *args) {
     TAKE(double, shares, shares_, 'd', 4 * wide, 0);
     TAKE(int64_t, best, best_, 'q', words, 1);
     TAKE(uint8_t, codes, codes_, 'B', words * MOST_LENGTH * states, 1);
-    means.prior = prior, means.successors = successors, means.chances = chances;
+    Means means = {.edges = edges, .prior = prior};
     int fine = ticks > 0;
     for (Size i = 0; i < kinds; i++) {
         Size length = sizes[3 * i], more = sizes[3 * i + 1];
@@ -1008,10 +1115,9 @@ static PyObject *block(PyObject *module, PyObject *args) {
         fine = fine && sizes[3 * i + 2] >= 0
                && sizes[3 * i + 2] + counts * (counts + 1) <= law_size;
     }
-    for (Size e = 0; e < states * most; e++) fine &= successors[e] >= 0;
     for (Size w = 0; w < words; w++) {
         fine &= cells[w] > 0 && cells[w] < wide;
-        for (Size s = 0; s < states; s++) fine &= single[w * states + s] <= cells[w];
+        fine &= are_at_most(single + w * states, states, cells[w]);
         size = cells[w] > size ? cells[w] : size;
     }
     if (!fine) {
@@ -1020,9 +1126,8 @@ static PyObject *block(PyObject *module, PyObject *args) {
     }
     if ((local = malloc(sizeof *local))) local->ticks = ticks;
     place = malloc(states * sizeof *place);
-    Size numbers = (MOST_LENGTH + 3) * SOME * MOST_VECTORS + most, wider = most + MOST_MORE + 1;
-    if (numbers < 3 * states * wider) numbers = 3 * states * wider;
-    if (numbers < 2 * (size + 1)) numbers = 2 * (size + 1);
+    Size numbers = (MOST_LENGTH + 3) * SOME * MOST_VECTORS, wider = states * (MOST_MORE + 1);
+    numbers += edges->edges + 2 * wider + 2 * (size + 1);
     room = malloc(numbers * sizeof *room);
     if (!local || !place || !room) {
         PyErr_NoMemory();
@@ -1030,18 +1135,18 @@ static PyObject *block(PyObject *module, PyObject *args) {
     }
     Py_BEGIN_ALLOW_THREADS
     for (Size w = 0; w < words; w++) {
-        means.joint = joint + w * means.models * states, means.belief = belief + w * states;
+        means.joint = joint + w * models * states, means.belief = belief + w * states;
         double each[4];
         for (int i = 0; i < 4; i++) each[i] = shares[i * wide + cells[w]];
         Worth worth = worth_of_single(means.belief, single + w * states, states, cells[w], each,
                                       room, room + size + 1);
-        some_states(local, means.belief, states);
+        some_states(local, means.belief, states, place);
         some_moves(local, &means, place, room);
         best[w] = best_block(local, X, states, sizes, kinds, laws, longest, worth, founders, room);
         if (best[w] >= 0)
             all_cells(&means, X, sizes[3 * best[w]], sizes[3 * best[w] + 1], ticks, founders,
-                      codes + w * MOST_LENGTH * states, room, room + states * wider,
-                      room + 2 * states * wider);
+                      codes + w * MOST_LENGTH * states, room, room + edges->edges,
+                      room + edges->edges + wider);
     }
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
@@ -1070,6 +1175,7 @@ typedef struct {               /* of one word */
     double *known;              /* (states,): f that counts */
     double *keys;               /* (most,) */
     int32_t *founders, *sorted; /* (most,) */
+    int32_t *joining;           /* (states + 1,): those that join a cell */
     double *matches, *row;      /* (most,), (states,) */
     double *weighed;            /* (states, founders): f(s)·X(c_j, s) */
     double *by_cell;            /* (1 + cells, founders): Σ of that over the states of a cell */
@@ -1086,6 +1192,7 @@ static int make_place(Place *p, Size states, Size most, int at_once) {
     p->keys = malloc(most * sizeof(double));
     p->founders = malloc(most * sizeof(int32_t));
     p->sorted = malloc(most * sizeof(int32_t));
+    p->joining = malloc((states + 1) * sizeof(int32_t));
     p->matches = malloc(most * sizeof(double));
     p->row = malloc(states * sizeof(double));
     p->weighed = malloc((states * wide + 1) * sizeof(double));
@@ -1094,14 +1201,14 @@ static int make_place(Place *p, Size states, Size most, int at_once) {
     p->reach = malloc(most * sizeof(double));
     p->nearest = malloc(states * sizeof(float));
     p->cells = malloc((CELLS + 1) * states * sizeof(uint16_t));
-    return p->known && p->keys && p->founders && p->sorted && p->matches && p->row && p->weighed
-        && p->by_cell && p->mass && p->reach && p->nearest && p->cells;
+    return p->known && p->keys && p->founders && p->sorted && p->joining && p->matches
+        && p->row && p->weighed && p->by_cell && p->mass && p->reach && p->nearest && p->cells;
 }
 
 static void free_place(Place *p) {
-    free(p->known), free(p->keys), free(p->founders), free(p->sorted), free(p->matches);
-    free(p->row), free(p->weighed), free(p->by_cell), free(p->mass), free(p->reach);
-    free(p->nearest), free(p->cells);
+    free(p->known), free(p->keys), free(p->founders), free(p->sorted), free(p->joining);
+    free(p->matches), free(p->row), free(p->weighed), free(p->by_cell), free(p->mass);
+    free(p->reach), free(p->nearest), free(p->cells);
 }
 
 /* Keep a state among the `most` of the largest keys, the first of equals first; return how many
@@ -1153,22 +1260,24 @@ INLINE void by_matches(const Question *q, Place *p, Size count) {
 /* Let states join the j-th founder where its X is larger than all before. */
 INLINE void join(const Question *q, Place *p, Size j, Size count, int due, uint16_t *cells) {
     const float *near = q->X + p->founders[j] * q->states;
-    double *to = p->by_cell + (j + 1) * count;
-    p->mass[j + 1] = 0.0;
+    double *to = p->by_cell + (j + 1) * count, mass = 0.0;
+    Size joining = 0;
     if (due) memset(to, 0, count * sizeof *to);
     for (Size s = 0; s < q->states; s++) {
-        if (!(near[s] > p->nearest[s])) continue;
-        p->nearest[s] = near[s];
-        if (p->known[s]) {
-            p->mass[cells[s]] -= p->known[s];
-            p->mass[j + 1] += p->known[s];
-            if (due) {
-                double *from = p->by_cell + cells[s] * count, *each = p->weighed + s * count;
-                for (Size i = 0; i < count; i++) from[i] -= each[i], to[i] += each[i];
-            }
-        }
-        cells[s] = (uint16_t)(j + 1);
+        p->joining[joining] = (int32_t)s;
+        joining += near[s] > p->nearest[s];
     }
+    for (Size at = 0; at < joining; at++) {
+        Size s = p->joining[at];
+        double known = p->known[s];
+        if (known && due) {
+            double *from = p->by_cell + cells[s] * count, *each = p->weighed + s * count;
+            for (Size i = 0; i < count; i++) from[i] -= each[i], to[i] += each[i];
+        }
+        p->mass[cells[s]] -= known, mass += known;
+        p->nearest[s] = near[s], cells[s] = (uint16_t)(j + 1);
+    }
+    p->mass[j + 1] = mass;
 }
 
 /* What so many cells are worth: `_values` for one word. */
@@ -1427,39 +1536,63 @@ failed:
 
 /* ---- The values of all pairs ---- */
 
+#define ROWS 8 /* of U that share what is read of the edges; their columns are put side by side */
+
+/* Numbers that stand side by side; of fewer than four, the first one takes the other places. */
+#define TAKE_FOUR(four, from, some) \
+    if ((some) == 4) four = *(const Four *)(from); \
+    else for (Size i = 0; i < 4; i++) four[i] = (from)[i < (some) ? i : 0]
+#define CHOSEN(where, a, b) ((Four)(((Masks)(a) & (where)) | ((Masks)(b) & ~(where))))
+
+typedef struct { Four least, most; } Changes;  /* of U, in each of four places */
+
+/* U of a report and some symbols, at most four. */
+INLINE void improve(const Edges *followers, Size o, const double *X, Size n, double other,
+                    double gain, double *U, Size some, Changes *changes) {
+    int64_t begin = followers->offsets[o], end = followers->offsets[o + 1];
+    Four total = {0.0}, there = total, before = total, most;
+    TAKE_FOUR(total, X + followers->targets[begin] * n, some);
+    most = total;
+    for (int64_t e = begin + 1; e < end; e++) {
+        TAKE_FOUR(there, X + followers->targets[e] * n, some);
+        total += there, most = CHOSEN(there > most, there, most);
+    }
+    TAKE_FOUR(before, U, some);
+    Four found = other * total + gain * most, change = found - before;
+    if (some == 4) *(Four *)U = found;
+    else for (Size i = 0; i < some; i++) U[i] = found[i];
+    changes->least = CHOSEN(change < changes->least, change, changes->least);
+    changes->most = CHOSEN(change > changes->most, change, changes->most);
+}
+
+/* `room` has ROWS·n numbers. */
 static WIDE void sweep_pairs(const Edges *walks, const Edges *followers, const double *others,
                              const double *gain, double discount, double *U, double *X, Size n,
-                             double *total, double *most, double bounds[2]) {
-    for (Size o = 0; o < n; o += 4) {  /* four rows share what is read of the edges */
-        Size rows = n - o < 4 ? n - o : 4;
-        const double *here[4];
-        for (Size i = 0; i < 4; i++) here[i] = U + (o + (i < rows ? i : 0)) * n;
+                             double *room, double bounds[2]) {
+    for (Size o = 0; o < n; o += ROWS) {
+        Size rows = n - o < ROWS ? n - o : ROWS;
+        for (Size s = 0; s < n; s++)
+            for (Size i = 0; i < ROWS; i++)
+                room[ROWS * s + i] = U[(o + (i < rows ? i : 0)) * n + s];
         for (Size s = 0; s < n; s++) {
-            double sums[4] = {0.0};
-            for (int64_t e = walks->offsets[s]; e < walks->offsets[s + 1]; e++)
-                for (Size i = 0; i < 4; i++)
-                    sums[i] += here[i][walks->targets[e]] * walks->weights[e];
+            double sums[ROWS];
+            gather(walks->offsets, walks->targets, walks->weights, s, room, ROWS, ROWS, sums);
             for (Size i = 0; i < rows; i++) X[(o + i) * n + s] = sums[i] * discount;
         }
         for (Size i = 0; i < rows; i++) X[(o + i) * n + o + i] += 1.0;
     }
+    Changes changes = {{INFINITY, INFINITY, INFINITY, INFINITY},
+                       {-INFINITY, -INFINITY, -INFINITY, -INFINITY}};
     for (Size o = 0; o < n; o++) {
-        int64_t begin = followers->offsets[o], end = followers->offsets[o + 1];
-        double *row = U + o * n, low = bounds[0], high = bounds[1];
-        for (int64_t e = begin; e < end; e++) {
-            const double *there = X + followers->targets[e] * n;
-            if (e == begin) for (Size s = 0; s < n; s++) total[s] = most[s] = there[s];
-            else for (Size s = 0; s < n; s++) {
-                total[s] += there[s];
-                most[s] = there[s] > most[s] ? there[s] : most[s];
-            }
-        }
-        for (Size s = 0; s < n; s++) {
-            double found = others[o] * total[s] + gain[o] * most[s], change = found - row[s];
-            row[s] = found;
-            low = change < low ? change : low, high = change > high ? change : high;
-        }
-        bounds[0] = low, bounds[1] = high;
+        double *row = U + o * n;
+        Size s = 0;
+        for (; s + 4 <= n; s += 4)
+            improve(followers, o, X + s, n, others[o], gain[o], row + s, 4, &changes);
+        if (s < n) improve(followers, o, X + s, n, others[o], gain[o], row + s, n - s, &changes);
+    }
+    for (Size i = 0; i < 4; i++) {
+        bounds[0] = changes.least[i] < bounds[0] ? changes.least[i] : bounds[0];
+        bounds[1] = changes.most[i] > bounds[1] ? changes.most[i] : bounds[1];
     }
 }
 
@@ -1479,9 +1612,9 @@ static PyObject *sweep(PyObject *module, PyObject *args) {
     TAKE(double, gain, gain_, 'd', n, 0);
     TAKE(double, U, U_, 'd', n * n, 1);
     TAKE(double, X, X_, 'd', n * n, 1);
-    TAKE(double, room, room_, 'd', 2 * n, 1);
+    TAKE(double, room, room_, 'd', ROWS * n, 1);
     Py_BEGIN_ALLOW_THREADS
-    sweep_pairs(walks, followers, others, gain, discount, U, X, n, room, room + n, bounds);
+    sweep_pairs(walks, followers, others, gain, discount, U, X, n, room, bounds);
     Py_END_ALLOW_THREADS
     found = Py_BuildValue("dd", bounds[0], bounds[1]);
 failed:
@@ -1509,6 +1642,7 @@ static struct PyModuleDef module = {
 
 PyMODINIT_FUNC PyInit__loops(void) {
     if (PyType_Ready(&EdgesType) < 0) return NULL;
+    make_tables();
     PyObject *made = PyModule_Create(&module);
     if (made && PyModule_AddObjectRef(made, "Edges", (PyObject *)&EdgesType) < 0) Py_CLEAR(made);
     return made;

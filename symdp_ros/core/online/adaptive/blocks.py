@@ -39,6 +39,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, Weights
 from symdp_ros.core.loops import loops
+from symdp_ros.core.neighbours import edges_of
 from symdp_ros.core.online.adaptive.cells import Cells, NOTHING
 from symdp_ros.core.online.adaptive.moves import Moves, total
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
@@ -229,6 +230,7 @@ class Region(NamedTuple):
     :param X: X(c, s): shape (states, states).
     :param prior: of each model.
     :param successors, chances: as `Moves.by_state`, of moves between these states.
+    :param edges: the same, as `core.loops` takes them.
     """
 
     states: Ints
@@ -236,6 +238,7 @@ class Region(NamedTuple):
     prior: Floats
     successors: Ints
     chances: Floats
+    edges: Any = None
 
 
 def _region(tables: AdaptiveTables, moves: Moves, zone: int | None) -> Region:
@@ -257,6 +260,11 @@ def _region(tables: AdaptiveTables, moves: Moves, zone: int | None) -> Region:
         chances[:, successors == len(states)] = 0.0
         region = Region(states, np.ascontiguousarray(tables.X.rows[np.ix_(states, states)]),
                         moves.prior, successors, chances)
+    if loops is not None:
+        there = region.successors < len(states)
+        offsets = np.concatenate([[0], there.sum(axis=1).cumsum()])
+        region = region._replace(edges=edges_of(
+            offsets, region.successors[there], region.chances[:, there], len(region.prior)))
     moves.regions[zone] = region
     return region
 
@@ -322,11 +330,11 @@ def _compiled(tables: AdaptiveTables, region: Region, joint: Floats, belief: Flo
     best = np.empty(words, np.int64)
     codes = np.empty((words, MOST_LENGTH, len(region.states)), np.uint8)
     loops.block(
-        np.ascontiguousarray(joint.transpose(2, 0, 1)), np.ascontiguousarray(belief.T),
-        region.prior, region.successors, region.chances, region.X, laws.sizes, laws.laws,
+        region.edges, np.ascontiguousarray(joint.transpose(2, 0, 1)),
+        np.ascontiguousarray(belief.T), region.prior, region.X, laws.sizes, laws.laws,
         np.ascontiguousarray(single.codes.T, np.uint16), single.sizes, tables.shares.other.base,
-        most, best, codes, words, *region.chances.shape, tables.signal, len(laws.sizes),
-        len(laws.laws), len(tables.shares.other))
+        most, best, codes, words, tables.signal, len(laws.sizes), len(laws.laws),
+        len(tables.shares.other))
     return zip(best.tolist(), codes, strict=True)
 
 

@@ -31,6 +31,7 @@ from symdp_ros.core.loops import loops
 from symdp_ros.core.neighbours import Neighbours, Room
 from symdp_ros.core.online.in_c import compiled
 
+_ROWS = 8            # as in the compiled loop: of U, that are worked on at once
 _NUMBERS = 1 << 14  # that are worked on at once: they stay near the processor
 
 
@@ -51,7 +52,7 @@ def of_all_pairs(chain: Chain, others: Floats, gain: Floats, moves: Floats, disc
     spread = discount / (1 - discount)
     while loops is not None:
         least, most = loops.sweep(walks.edges, followers.edges, others, gain, discount, U, X,
-                                  room('rows', (2 * n,)), n)
+                                  room('rows', (_ROWS * n,)), n)
         if spread * (most - least) <= tolerance:
             return X
     while True:

@@ -17,6 +17,8 @@ from symdp_ros.core.loops import loops
 from symdp_ros.core.models import Models
 from symdp_ros.core.neighbours import edges_of, Neighbours, Room
 
+FEW_WORDS, STRIP = 4, 64  # as in the compiled loops
+
 
 class Moves:
     """
@@ -46,13 +48,13 @@ class Moves:
         self._models = models
         self._edges = None
         if loops is not None:
-            order = np.argsort(targets, kind='stable')
-            named = weights[:self._own]
-            into = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=self.states))])
-            #: that lead to each state, and from each state
-            self._edges = (edges_of(into, sources[order], named[:, order], self._own),
-                           edges_of(offsets, targets, self.keep * named, self._own))
-            self.nbytes = sum(edges.nbytes for edges in self._edges)
+            named, none = weights[:self._own], np.empty((0, len(targets)))
+            #: that lead to each state, and from each state: of the first models, and of the others
+            self._edges = [
+                (_edges(rows, there, kept * named, self.states),
+                 _edges(rows[~stays], there[~stays], none[:, ~stays], self.states))
+                for rows, there, kept in ((targets, sources, 1.0), (sources, targets, self.keep))]
+            self.nbytes = sum(edges.nbytes for both in self._edges for edges in both)
             return
         self._to = [_neighbours(sources, targets, self.states, self.keep * row)
                     for row in weights[:self._own]]
@@ -113,10 +115,12 @@ class Moves:
             to 1 together: of each count in a block; None: each word has one.
         """
         if self._edges is not None:
-            loops.predict(self._edges[0], joint, belief, likelihood, after, summed, self.keep,
+            words = joint.shape[2]
+            together, more = self._together(words)
+            size = (2 + 2 * together) * belief.size + self.states + words + more
+            loops.predict(*self._edges[0], joint, belief, likelihood, after, summed, self.keep,
                           groups, self._switch, self._own, self._stay, self._leave, *joint.shape,
-                          0 if groups is None else len(groups) - 1,
-                          room('forward', (4 * belief.size + self.states + joint.shape[2],)))
+                          0 if groups is None else len(groups) - 1, room('forward', (size,)))
             return
         chances = belief if likelihood is None else belief * likelihood
         sums = total(chances)
@@ -162,9 +166,10 @@ class Moves:
             by = None if isinstance(factor, float) else np.ascontiguousarray(factor)
             by_state, by_word = (by, None) if by is not None and by.ndim == 2 else (None, by)
             assert by is not None or factor == 1.0
-            loops.backward(self._edges[1], after, by_state, by_word, self._more, self._own,
+            loops.backward(*self._edges[1], after, by_state, by_word, self._more, self._own,
                            *self._kept, self.models, self.states, words,
-                           room('backward', ((self.models + 1) * self.states * words,)))
+                           room('backward', ((self.models * self.states + STRIP) * words
+                                             + self._together(words)[1],)))
             return
         own, later = self._own, after[:, :-1]
         here = room('here', later.shape)
@@ -182,6 +187,13 @@ class Moves:
             np.multiply(self._more, here, out=drawn)
             np.add(here, np.add.reduce(drawn, axis=0), out=here)
         np.multiply(here, factor, out=later)
+
+    def _together(self, words: int) -> tuple[int, int]:
+        """Return how many models move together in C, and how many numbers that has room for."""
+        if words >= FEW_WORDS:
+            return 1, 0
+        count = max(1, self.models - self._own)
+        return count, (self.states + 1) * (-(-count * words // 4) * 4)
 
     def begin(self, state: int) -> Floats:
         """Return f of the first symbol of a word that begins at a state: (models, states, 1)."""
@@ -243,6 +255,14 @@ def _ends_of(joint: Floats, some: Booleans, columns: Ints | None) -> list[int]:
         columns = np.full(len(some), joint.shape[2] // len(some))
     ends: list[int] = np.concatenate([[0], np.cumsum(columns)]).tolist()
     return ends
+
+
+def _edges(rows: Ints | ShortInts, targets: Ints | ShortInts, weights: Floats,
+           states: int) -> Any:
+    """Return edges as `core.loops` takes them, ordered by `rows`."""
+    order = np.argsort(rows, kind='stable')
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=states))])
+    return edges_of(offsets, targets[order], weights[:, order], len(weights))
 
 
 def _neighbours(rows: Ints | ShortInts, targets: Ints | ShortInts, states: int,
