@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+from threading import Event, Thread
 
 from harness import REACTIVATE, SURE, values_of
 from mqtt import Mosquitto, Station
@@ -241,6 +242,24 @@ def test_a_state_that_the_broker_keeps_is_drawn_once(world, broker, station, of_
         station.send(STATE, message('b'), retain=True)
         world.wait_until(lambda n=count: len(regions(station)) >= n, 'another state')
     assert regions(station) == 'bbb' and run.stop() == 0
+
+
+def test_a_signal_ends_a_node_that_states_come_too_fast_for(world, broker, station, of_broker):
+    run = start(world, broker, {**of_broker, 'policy': 'adaptive', 'delay': 500.0})
+    ended = Event()
+
+    def send():
+        while not ended.is_set():
+            station.send(STATE, message('b'))
+
+    thread = Thread(target=send)
+    thread.start()
+    try:
+        world.wait_until(lambda: private(station), 'a private state')
+        assert run.stop() == 0
+    finally:
+        ended.set()
+        thread.join()
 
 
 def test_nothing_is_read_while_the_node_is_inactive(world, broker, station, of_broker):
