@@ -60,7 +60,7 @@ def test_no_transition_handles_a_region(world, privatizer):
 
 
 def test_messages_that_come_too_fast_hold_up_nothing_else(world, chain_file):
-    """rclpy's EventsExecutor does all in the order in which it came."""
+    """The EventsExecutor of rclpy does all in the order in which it came."""
     private, statuses = world.listen(), world.diagnostics()
     run = world.privatizer(chain_file=chain_file, epsilon=2.0, policy='adaptive', delay=500.0)
     publisher = world.publisher(qos=RELIABLE)
