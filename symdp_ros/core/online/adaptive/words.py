@@ -403,7 +403,7 @@ class Words:
         Go on, without signals, by reports that nobody publishes; of a word that is alone.
 
         With a delay each of these makes one of the moves that were the best when reports were
-        chosen last: to choose them anew takes most of the time of a report.
+        chosen last, at most once here: to choose them anew takes most of the time of a report.
 
         :return: whether there is a report now: `previous`.
         """
