@@ -207,7 +207,7 @@ class Privatizer(ManagedNode):
         ticks = SimulatedTicks if self._simulated() else SteadyTicks
         if self.settings['renew']:  # before the ticks of symbols: of one instant, it comes first
             self._renewals = ticks(self, self._live_clock, self._word.renew(now),
-                                   self._word.renew)
+                                   self._word.renew, round(self.settings['renew'] * HOUR))
         first_tick = self._sampling.start(start, now, self._word.drawn_at)
         is_last = self._word.mechanism.stride == 1  # else others came after it, without a draw
         if start is Start.AFTER_RESTART and self._word.last is not None and is_last:
@@ -215,7 +215,8 @@ class Privatizer(ManagedNode):
             self._send(self._word.last)
             self._publish_zone()
         if first_tick is not None:
-            self._ticks = ticks(self, self._live_clock, first_tick, self._tick)
+            self._ticks = ticks(self, self._live_clock, first_tick, self._tick,
+                                round(self.sampling_settings.seconds * 1e9))
         if self._input.look is None:
             self._subscription = self._input.subscribe(
                 self._on_message if first_tick is None else self._on_message_timed,

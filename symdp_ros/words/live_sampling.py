@@ -31,6 +31,7 @@ remembered of an occasion is noted before its symbol is drawn.
 from collections.abc import Callable
 import os
 from pathlib import Path
+from time import monotonic_ns
 from typing import Protocol
 
 from symdp_ros.words.live_word import Start
@@ -163,6 +164,7 @@ class EveryPeriod:
         self._drawn_at = -1
         self._passed = 0          # reports since the last symbol
         self._has_drawn = False   # whether the word has a symbol, at `_drawn_at`
+        self._pace = 1.0          # nanoseconds for each report that was made up for last
         self._forget()
 
     def _forget(self) -> None:
@@ -226,7 +228,7 @@ class EveryPeriod:
         if symbol > self._passed:  # it is drawn, late or not; then it goes on from there
             due = symbol
         if self._has_drawn and due > self._passed + 1:
-            self.go_on(self._missed(due - self._passed - 1), False)
+            self._make_up(due - self._passed - 1)
         self._passed = due
         if due % self._reports:
             if self._has_drawn:
@@ -244,9 +246,20 @@ class EveryPeriod:
         self.draw(region, instant)
         return self._wait(now)
 
-    def _missed(self, reports: int) -> int:
-        """Return by how many reports to go on; so few that it takes only a moment."""
-        return min(reports, _MOST_MISSED + (reports - _MOST_MISSED) % self._reports)
+    def _make_up(self, reports: int) -> None:
+        """
+        Go on by reports whose time has passed.
+
+        By so few that it takes half of that time: else more would be missed meanwhile, and more
+        each time.
+        """
+        in_time = reports * self._period / self._reports / 2 / self._pace
+        over = max(0, reports - int(min(_MOST_MISSED, in_time)))
+        reports -= over // self._reports * self._reports
+        if reports:
+            begun = monotonic_ns()
+            self.go_on(reports, False)
+            self._pace = max(1.0, (monotonic_ns() - begun) / reports)
 
 
 def steady_clock_name() -> str:

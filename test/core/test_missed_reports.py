@@ -64,11 +64,14 @@ def test_a_restart_after_reports_that_were_missed_changes_nothing(settings, zone
     mechanism, _ = mechanisms(FOUR, delay, zones, **settings)
     all_alike, random = [mechanism], Random(3)
     for _ in range(12):
-        left = random.choice([0, 1, 2, 7]) * mechanism.stride + mechanism.ticks_left
+        left = random.choice([0, 1, 2, 7, 40]) * mechanism.stride + mechanism.ticks_left
         if left:
-            assert len({one.skip(left) for one in all_alike}) == 1
-            all_alike.append(mechanism.another())
-            all_alike[-1].restore(mechanism.state)
+            for restored_before in True, False:
+                all_alike.append(mechanism.another())
+                all_alike[-1].restore(mechanism.state)
+                if restored_before:
+                    assert len({one.skip(left) for one in all_alike}) == 1
+            del all_alike[1:-4]
         signal = random.choice([*mechanism.current_distribution(None)])
         assert len({one.advance(signal) for one in all_alike}) == 1
         assert len({one.state for one in all_alike}) == 1
@@ -97,11 +100,16 @@ def test_reports_that_were_missed_are_not_chosen(monkeypatch):
     skipped, _ = mechanisms(FOUR, 30)
     for symbol in 'abcdef' * 10:
         skipped.step(None if symbol == 'a' else FOUR.states[ord(symbol) % 4])
-    calls, plan = [], Words.plan
-    monkeypatch.setattr(Words, 'plan', lambda *given: calls.append(0) or plan(*given))
+    calls = []
+    for name in 'plan', '_choose':
+        def counted(*given, name=name, method=getattr(Words, name)):
+            calls.append(name)
+            return method(*given)
+
+        monkeypatch.setattr(Words, name, counted)
     assert skipped.skip(500) in FOUR.states
-    assert not calls
-    assert skipped.tick() in FOUR.states and calls
+    assert sorted(calls) == ['_choose', 'plan'], 'as often as for one'
+    assert skipped.tick() in FOUR.states and len(calls) > 2
 
 
 def test_without_signals_there_is_nothing_to_skip():

@@ -7,11 +7,14 @@ import re
 import shutil
 import signal
 import subprocess
+from unittest.mock import Mock
 
 from harness import REACTIVATE, SURE, values_of
 from mqtt import Mosquitto, Station
 import pytest
 from rcl_interfaces.msg import Log
+from symdp_ros.messages.input_settings import InputSettings
+from symdp_ros.ros.live.broker import Broker
 from vda5050_states import message
 
 STATE, PRIVATE = 'uagv/v2/KIT/0001/state', 'uagv/v2/KIT/0001/private_state'
@@ -241,6 +244,21 @@ def test_a_state_that_the_broker_keeps_is_drawn_once(world, broker, station, of_
         station.send(STATE, message('b'), retain=True)
         world.wait_until(lambda n=count: len(regions(station)) >= n, 'another state')
     assert regions(station) == 'bbb' and run.stop() == 0
+
+
+def test_states_that_wait_are_passed_on_one_at_a_time():
+    """Else a node for which they come too fast notices no signal: each task takes them all."""
+    tasks, read, node = [], [], Mock()
+    node.guarded, node.executor.create_task = lambda work: work, tasks.append
+    broker = Broker(node, InputSettings(broker='mqtt://127.0.0.1:1', state_topic=STATE))
+    broker.listen(read.append, latched=True)
+    for number in range(3):
+        broker._came(None, None, Mock(payload=number, retain=False))
+    for number in range(3):
+        assert read == [*range(number)] and len(tasks) == 1
+        tasks.pop()()
+    assert read == [0, 1, 2] and not tasks
+    broker.close()
 
 
 def test_nothing_is_read_while_the_node_is_inactive(world, broker, station, of_broker):

@@ -173,7 +173,7 @@ def test_lost_messages(world, chain_file):
 def test_a_loss_is_reported_ten_times():
     diagnostics = LiveDiagnostics(Mock(), '/region', '', {}, remapped='region', raw=True,
                                   regular=True)
-    diagnostics.activate(Mock(lost=0))
+    diagnostics.activate(Mock(lost=0, waiting=0))
 
     def warns():
         return any('are lost' in text for text in diagnostics._lost_warnings({}))

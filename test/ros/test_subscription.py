@@ -239,7 +239,7 @@ def test_what_the_executor_overlooks_is_taken_by_the_next_look(world, listen):
         latched.send()
     listener = listen()  # its executor never runs: it overlooks everything
     wait_until(lambda: listener.heard == latched.sent, 'all',
-               listener.subscription._take_overlooked)
+               listener.subscription._look)
     settle(listener)
     assert listener.heard == latched.sent, 'nothing twice'
 

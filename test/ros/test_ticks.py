@@ -1,18 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Ticks of simulated time."""
+import time
+
 import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed: no ROS 2 to test against')
 
 from harness import wait_until  # noqa: E402, I100
+from rclpy.clock import Clock as RosClock, ClockType  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.experimental import EventsExecutor  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
+from rclpy.timer import Timer  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from symdp_ros.errors import SymdpError  # noqa: E402
 from symdp_ros.ros.guarded_node import GuardedNode  # noqa: E402
-from symdp_ros.ros.live.ticks import SimulatedTicks  # noqa: E402
+from symdp_ros.ros.live.ticks import SimulatedTicks, SteadyTicks  # noqa: E402
 
 SECOND = 10**9
 
@@ -71,3 +75,26 @@ def test_a_tick_that_raises_is_the_last(simulated):
     set_time(9 * SECOND)
     assert node.failure == 'at 2000000000'
     ticks.destroy()
+
+
+def test_ticks_that_take_longer_than_their_period_do_not_reset_their_timer(world, monkeypatch):
+    """With each reset, rclpy's EventsExecutor calls every timer that is due once more."""
+    node, executor = GuardedNode('steady', context=world.context), EventsExecutor(
+        context=world.context)
+    executor.add_node(node)
+    seen, resets, reset = [], [], Timer.reset
+    monkeypatch.setattr(Timer, 'reset', lambda timer: resets.append(timer) or reset(timer))
+
+    def tick(now):
+        seen.append(now)
+        time.sleep(0.005)
+        return 2_000_000 - now % 2_000_000
+
+    ticks = SteadyTicks(node, RosClock(clock_type=ClockType.STEADY_TIME), 2_000_000, tick,
+                        2_000_000)
+    wait_until(lambda: len(seen) >= 100, 'ticks', lambda: executor.spin_once(timeout_sec=0.1))
+    assert len(resets) < 50
+    ticks.destroy()
+    executor.remove_node(node)
+    executor.shutdown()
+    node.destroy_node()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transitions of a privatizer, and the messages that wait meanwhile."""
 from geometry_msgs.msg import PoseStamped
-from harness import BEST_EFFORT, LATCHED, RECONFIGURE, RELIABLE, ROOT
+from harness import BEST_EFFORT, LATCHED, RECONFIGURE, RELIABLE, ROOT, send
 import pytest
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -57,6 +57,21 @@ def test_no_transition_handles_a_region(world, privatizer):
     privatizer.trigger_activate()
     world.wait_until(lambda: drawn, 'the region')
     assert drawn == ['b']
+
+
+def test_messages_that_come_too_fast_hold_up_nothing_else(world, chain_file):
+    """The EventsExecutor of rclpy does all in the order in which it came."""
+    private, statuses = world.listen(), world.diagnostics()
+    run = world.privatizer(chain_file=chain_file, epsilon=2.0, policy='adaptive', delay=500.0)
+    publisher = world.publisher(qos=RELIABLE)
+    assert world.state_of('privatizer') == 'active'
+    send(publisher, *'abbcad' * 800)
+    world.wait_until(lambda: private, 'the region of the first message')
+    assert world.state_of('privatizer') == 'active'
+    world.wait_until(lambda: any('messages on /region wait' in status.message
+                                 for status in statuses), 'a report')
+    assert len(private) < 4300, 'the messages were drawn first'
+    assert run.stop() == 0
 
 
 def test_a_middleware_that_does_not_number_messages(world, privatizer, monkeypatch):

@@ -6,10 +6,19 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
+from symdp_ros.words import live_sampling
 from symdp_ros.words.live_sampling import EveryChange, EveryMessage, EveryPeriod, steady_clock_name
 from symdp_ros.words.live_word import Start
 
 PERIOD = 1000
+
+
+@pytest.fixture(autouse=True)
+def steady(monkeypatch):
+    """Give the steady clock, which stands still but where a test sets it: the one item."""
+    now = [0]
+    monkeypatch.setattr(live_sampling, 'monotonic_ns', lambda: now[0])
+    return now
 
 
 class Drawn(list):
@@ -275,6 +284,24 @@ def test_after_a_restart_what_was_missed_is_gone_over_within_bounds():
     assert drawn.times == [10**9]
     [(missed, publishes)] = drawn.gone_on[0]
     assert not publishes and 1000 <= missed < 1004 and missed % 4 == 3
+
+
+@pytest.mark.parametrize('reports', [1, 4])
+def test_making_up_takes_no_longer_than_half_of_what_was_missed(steady, reports):
+    """Else a node whose reports take longer than their time would miss more with each one."""
+    drawn, now, missed = period(reports=reports), 1000, []
+
+    def go_on(count, publishes):
+        steady[0] += 2 * PERIOD * count // reports
+        missed.append(0 if publishes else count)
+
+    drawn.sampling.go_on, drawn.sampling.draw = go_on, lambda region, at: None
+    for _ in range(200):
+        begun = steady[0]
+        now += drawn.sampling.tick(now)
+        steady[0] += 3 * PERIOD
+        now = max(now, now + steady[0] - begun)
+    assert max(missed[20:]) < 4 * reports, missed
 
 
 @given(st.integers(1, 7), st.lists(st.tuples(

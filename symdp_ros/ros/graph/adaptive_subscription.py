@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Subscriptions whose QoS matches every publisher of their topic."""
-from collections import OrderedDict
+from collections import deque, OrderedDict
 import inspect
+from time import monotonic
 
 from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
@@ -18,6 +19,7 @@ _LATCHED, _VOLATILE = DurabilityPolicy.TRANSIENT_LOCAL, DurabilityPolicy.VOLATIL
 
 _LOOKS = 0.25  # seconds between looks into the queues, of which each takes so many messages:
 _OVERLOOKED = 1000
+_LATE = 2 * _LOOKS
 
 
 class AdaptiveSubscription:
@@ -40,11 +42,16 @@ class AdaptiveSubscription:
     The queues are looked into: rclpy's EventsExecutor sometimes overlooks what arrives while a
     subscription is made, until the next message; too late where a latched robot stands still.
 
+    That executor does what comes in its order. So that no service, timer or other node waits until
+    all messages are worked off, these wait here, where the looks come late; with each look the
+    next ones are passed on, for as long as it takes until the next look.
+
     :param callback: called with the bytes of each message.
     :param latched: whether to ask for what was published before. If not, it is not received.
 
     `topic` is the resolved name; `waits` whether no publisher was known when this was made;
-    `count` how many subscriptions it has. As of the last `note`, `lost` is how many messages were
+    `count` how many subscriptions it has; `waiting` how many messages wait here. As of the last
+    `note`, `lost` is how many messages were
     lost, as node, machine or network was too slow for them; `refused` has the names of the nodes
     whose publishers do not suit what the operator set.
     """
@@ -56,6 +63,8 @@ class AdaptiveSubscription:
         self.lost = self._missing = self._number = 0  # of them since `note`; of the last message
         self._sources: object = None
         self._passed_on: OrderedDict[tuple[int, int], None] = OrderedDict()
+        self._waiting: deque[bytes] = deque()
+        self._late_at = monotonic() + _LATE  # from when on the next look is late
         self._overrides = qos_overrides(node, 'subscription', self.topic)
         endpoints, type_name = publishers(node, self.topic), name_of_type(message_type)
         offers = [info.qos_profile for info in endpoints.infos if info.topic_type == type_name]
@@ -64,8 +73,12 @@ class AdaptiveSubscription:
         self.count = len(self._kinds)
         # In this order others hear of them: who sends to a later one sends to the former ones.
         self._subscriptions = [self._made(rank, *kind) for rank, kind in enumerate(self._kinds)]
-        self._timer = node.create_timer(_LOOKS, self._take_overlooked,
+        self._timer = node.create_timer(_LOOKS, self._look,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
 
     def destroy(self) -> None:
         """Stop listening."""
@@ -125,7 +138,13 @@ class AdaptiveSubscription:
                 return
             self._missing += max(0, number - self._number - 1) if self._number else 0
             self._number = number
-            self._callback(message)
+            if not self._waiting and monotonic() < self._late_at:
+                self._callback(message)
+                return
+            self._waiting.append(message)
+            if len(self._waiting) > MESSAGES:
+                self._waiting.popleft()
+                self.lost += 1
 
         # From this signature rclpy sees that the callback also takes information on the message.
         receive.__signature__ = inspect.signature(lambda message, info: None)
@@ -148,7 +167,11 @@ class AdaptiveSubscription:
                           for subscription in self._subscriptions[rank::-1])
         return 0 < heard <= max(former, default=0)
 
-    def _take_overlooked(self):
+    def _look(self):
+        until = monotonic() + _LOOKS
+        while self._waiting and self._node is not None and monotonic() < until:
+            self._callback(self._waiting.popleft())
+        self._late_at = monotonic() + _LATE
         for subscription in self._subscriptions:
             for _ in range(_OVERLOOKED):
                 if self._node is None:  # a callback has ended it, or the timer was due before

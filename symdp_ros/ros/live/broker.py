@@ -122,10 +122,13 @@ class Broker:
                 self.topic.private, self._waiting[0], qos=1, retain=True).mid
 
     def _take(self) -> None:
-        while self._read:
+        """Pass on one state; others come later: what else the node has to do is not held up."""
+        if self._read:
             payload = self._read.popleft()
             if self._listener is not None:
                 self._listener(payload)
+        if self._read:
+            self._post(self._guarded_take)
 
     # In the client's thread:
 
@@ -145,7 +148,8 @@ class Broker:
             return
         self._takes_kept = False
         self._read.append(message.payload)
-        self._post(self._guarded_take)
+        if len(self._read) == 1:  # else one more is taken after those before it
+            self._post(self._guarded_take)
 
     def _left(self, client: Any, data: Any, number: int, *_: Any) -> None:
         self._acknowledged.add(number)

@@ -23,6 +23,7 @@ _REPORTS_A_RATE_SPANS = 10
 _STILL = 2         # reports in a row with the same time on /clock
 _UNUSUAL = 10      # times the usual interval between symbols
 _SHORTEST = 10.0   # seconds of silence before a warning
+_MANY = 100        # messages that wait
 
 
 def public_settings(name: str, mechanism: 'OnlineMechanism',
@@ -69,6 +70,7 @@ class LiveDiagnostics:
         self._warned: list[str] = []
         self._clock_time, self._clock_still = None, 0
         self._lost, self._since_lost = 0, _REPORTS_A_RATE_SPANS
+        self._since_waiting = _REPORTS_A_RATE_SPANS
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._rate, self._silence = Rate(monotonic()), Silence()
         self._timer = node.create_timer(1.0, self._report,
@@ -181,11 +183,16 @@ class LiveDiagnostics:
         if self._subscription is None or self._raw and not self._regular:
             return
         lost = values['lost messages'] = self._subscription.lost
+        waiting = values['waiting messages'] = self._subscription.waiting
         self._since_lost = 0 if lost > self._lost else self._since_lost + 1
+        self._since_waiting = 0 if waiting > _MANY else self._since_waiting + 1
         self._lost = lost
         if self._since_lost < _REPORTS_A_RATE_SPANS:
             yield (f'messages on {self._topic} are lost: this node, the machine or, with best '
                    'effort, the network is too slow for them')
+        if self._since_waiting < _REPORTS_A_RATE_SPANS:
+            yield (f'messages on {self._topic} wait: they come faster than this node can draw for '
+                   'them')
 
     def _clock_warnings(self):
         clock = self._node.get_clock()

@@ -13,14 +13,21 @@ from rclpy.duration import Duration
 from rclpy.timer import Timer
 from symdp_ros.ros.guarded_node import GuardedNode
 
+_LATE = 1_000_000  # nanoseconds by which a call may come later than it was asked for
+
 Tick = Callable[[int], int]
 
 
 class SteadyTicks:
-    """Calls by a steady clock; `wait`: nanoseconds until the first call."""
+    """
+    Calls by a steady clock.
 
-    def __init__(self, node: GuardedNode, clock: Clock, wait: int, tick: Tick):
-        self._node, self._clock, self._tick = node, clock, tick
+    :param wait: nanoseconds until the first call.
+    :param period: nanoseconds between most later calls.
+    """
+
+    def __init__(self, node: GuardedNode, clock: Clock, wait: int, tick: Tick, period: int):
+        self._node, self._clock, self._tick, self._period = node, clock, tick, period
         self._timer: Timer | None = node.create_timer(wait / 1e9, self._on_timer, clock=clock)
 
     def destroy(self) -> None:
@@ -31,12 +38,16 @@ class SteadyTicks:
     def _on_timer(self) -> None:
         if self._timer is None:  # it was due when it was destroyed
             return
-        wait = self._tick(self._clock.now().nanoseconds)
-        # Reset, so that it is called when it asked to be: after a late tick, a timer by itself
-        # would fire at a time of its own.
-        if self._timer.timer_period_ns != wait:
-            self._timer.timer_period_ns = wait
-        self._timer.reset()
+        now = self._clock.now().nanoseconds
+        asked = now + self._tick(now)
+        now = self._clock.now().nanoseconds
+        # A call that comes early does nothing. With each reset the EventsExecutor calls all timers
+        # that are due once more, and others then miss their turn: where ticks come late, for ever.
+        if now + self._timer.time_until_next_call() > asked + min(_LATE, self._period // 4):
+            self._timer.timer_period_ns = (asked - now) % self._period
+            self._timer.reset()
+        if self._timer.timer_period_ns != self._period:
+            self._timer.timer_period_ns = self._period  # from the next call on
 
 
 class SimulatedTicks:
@@ -47,7 +58,7 @@ class SimulatedTicks:
     callback, rclpy's EventsExecutor sometimes does nothing else any more.
     """
 
-    def __init__(self, node: GuardedNode, clock: Clock, wait: int, tick: Tick):
+    def __init__(self, node: GuardedNode, clock: Clock, wait: int, tick: Tick, period: int = 0):
         self._node, self._clock, self._tick = node, clock, tick
         # What a task raises crashes the EventsExecutor.
         self._guarded_look = node.guarded(self._look)

@@ -288,10 +288,10 @@ class Words:
             selected.ahead = [part(ahead) for ahead in self.ahead]
         return selected
 
-    def _due(self) -> None:
+    def _due(self, chooses: bool = True) -> None:
         """Choose the cells where a signal is due, or a block; with zones `prepare` does."""
         self.cells = None
-        if self.tables.zones is None:
+        if chooses and self.tables.zones is None:
             self._choose(np.ones(self.words, np.bool_), None, None)
 
     def _choose(self, due: Booleans, inside: Booleans | None, zones: Ints | None) -> None:
@@ -379,7 +379,7 @@ class Words:
         return can
 
     def take(self, places: Ints, zones: Ints | None = None, reports: bool = True,
-             late: Ints | None = None) -> bool:
+             late: Ints | None = None, chooses: bool = True) -> bool:
         """
         Go on to the next report: take in a signal.
 
@@ -389,28 +389,32 @@ class Words:
         :param reports: whether to make the report that is due.
         :param late: of each word in a block, the vector that was drawn once this report had left:
             the block turned out to end with this symbol; 0: none.
+        :param chooses: whether a signal can be next: it has cells.
         :return: whether there is a report: `previous`.
         """
         told: Evidence | None = None
         if self.count % self.tables.row == 0:
             turns = self._count(places, zones) if self.longest > 1 else None
             told = self._tell(places, zones, turns)
-        return self._go_on(told, reports, late)
+        return self._go_on(told, reports, late, chooses)
 
     def skip(self, reports: int) -> bool:
         """
         Go on, without signals, by reports that nobody publishes; of a word that is alone.
 
         With a delay each of these makes one of the moves that were the best when reports were
-        chosen last: to choose them anew takes most of the time of a report.
+        chosen last, at most once here: to choose them anew takes most of the time of a report.
 
         :return: whether there is a report now: `previous`.
         """
-        reported = False
-        for _ in range(reports):
-            values = self._values[self.count // self.tables.report % self._leaving]
-            cheap, reported = self.held > 0 and values.size > 0, self._is_due()
-            self.take(np.zeros(1, np.int64), reports=not cheap)
+        reported = chosen = False
+        for left in range(reports - 1, -1, -1):
+            number, reported = self.count // self.tables.report % self._leaving, self._is_due()
+            # Reports of an earlier plan are not known after a restart: one more is made, once.
+            cheap = self.held > 0 and (chosen or self.plan_age() != NO_PLAN)
+            chosen |= reported and not cheap
+            values = self._values[number]
+            self.take(np.zeros(1, np.int64), reports=not cheap, chooses=not left)
             if cheap and reported:
                 self.previous = self._best(values, self.previous)[1]
         planned_at = self.planned_by_rule(self.count)
@@ -504,7 +508,8 @@ class Words:
                 self.prepare(zones)
             self.blocks = [None]
 
-    def _go_on(self, told: Evidence | None, reports: bool, late: Ints | None) -> bool:
+    def _go_on(self, told: Evidence | None, reports: bool, late: Ints | None,
+               chooses: bool) -> bool:
         tables = self.tables
         reported = reports and self._is_due()
         if reported:
@@ -531,7 +536,7 @@ class Words:
         if self.own is not None:
             self.own.told.append(told)
             self._learn()
-        self._due()
+        self._due(chooses)
         return reported
 
     def _learn(self) -> None:
