@@ -14,8 +14,9 @@ is drawn if the word ends there. It tells at least as much as that of the whole 
 knows what comes after the stay: with two cells the same, with more at most .004 of all places less
 (of the blocks that were tried).
 
-`python -m symdp_ros.analysis.remaining`: values of options as JSON in, the result as JSON out. So
-a node has it computed by another process, which does not hold up the node.
+`python -m symdp_ros.analysis.remaining`: values of options as a line of JSON in, the result as
+JSON out. So a node has it computed by another process, which does not hold up the node, and ends
+with it.
 """
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -25,6 +26,7 @@ import os
 from random import Random
 import signal
 import sys
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -144,7 +146,14 @@ def _drawn(walker: OnlineMechanism, symbol: str, known: Sequence[str], random: R
         return drawn, np.log(walker.current_likelihood(drawn, known))
 
 
+def _end_with_caller() -> None:
+    os.read(0, 1)  # its end of the pipe is closed when it has ended, also by SIGKILL
+    os._exit(1)
+
+
 if __name__ == '__main__':
     os.nice(19)
     signal.alarm(_LONGEST)
-    json.dump(asdict(remaining(json.load(sys.stdin))), sys.stdout)
+    given = json.loads(sys.stdin.readline())
+    Thread(target=_end_with_caller, daemon=True).start()
+    json.dump(asdict(remaining(given)), sys.stdout)

@@ -3,8 +3,11 @@
 """What is found of stays: against the law of the signals, by enumeration."""
 from collections import Counter
 from itertools import takewhile
+import json
 from math import log, sqrt
 from random import Random
+import subprocess
+import sys
 
 import numpy as np
 from offline_checks import assert_drawn
@@ -14,6 +17,7 @@ from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.accuracy import patrols, robots
 from symdp_ros.analysis.remaining import stay_drawn, stays_found
 from symdp_ros.core.zones import Count, WAITING
+from symdp_ros.options import PARAMETERS
 
 THREE = Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': {'a': 0.05, 'b': 0.9, 'c': 0.05},
                'c': {'b': 0.1, 'c': 0.9}}, 'b')
@@ -109,3 +113,17 @@ def test_how_likely_a_stay_in_a_zone_is(delay):
             assert np.isinf(likelihood).sum() == len(THREE) - len(places)
             blocks += any(isinstance(signal, Count) for signal in signals)
     assert blocks
+
+
+def test_the_process_ends_with_who_started_it(tmp_path):
+    """Nothing tells it when a node was killed, but that the pipe is closed."""
+    chain = grid(30)  # it takes far longer than to close the pipe
+    (tmp_path / 'map.chain.yaml').write_text(json.dumps({
+        'initial_state': chain.initial_state, 'tick': 1.0,
+        'transitions': {state: [*chain.successors(state)] for state in chain.states}}))
+    values = {option.name: option.default for option in PARAMETERS['privatizer']} | {
+        'chain_file': str(tmp_path / 'map.chain.yaml'), 'epsilon': 1.0, 'protect': 30.0}
+    process = subprocess.Popen([sys.executable, '-m', 'symdp_ros.analysis.remaining'],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    found, _ = process.communicate(json.dumps(values).encode() + b'\n', timeout=150)
+    assert process.returncode == 1 and found == b''

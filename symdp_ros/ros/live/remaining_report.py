@@ -29,9 +29,9 @@ class RemainingReport:
             [sys.executable, '-m', 'symdp_ros.analysis.remaining'], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._output = self._process.stdout
-        self._process.stdin.write(json.dumps(dict(values)).encode())
-        self._process.stdin.close()
+        self._input, self._output = self._process.stdin, self._process.stdout
+        self._input.write(json.dumps(dict(values)).encode() + b'\n')
+        self._input.flush()  # not closed: it ends with this process, however that ends
         self._timer = node.create_timer(_LOOKS, self._look,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -42,6 +42,7 @@ class RemainingReport:
             self._timer = None
             self._process.kill()
             self._process.wait()
+            self._input.close()
             self._output.close()
 
     def _look(self):
