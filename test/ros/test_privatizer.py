@@ -277,7 +277,7 @@ def test_diagnostics(world, chain_file):
     rate = float(values.pop('published per second'))
     assert 0 <= rate <= 3
     assert values == {
-        'lost messages': '0',
+        'lost messages': '0', 'waiting messages': '0',
         'chain': 'four.chain.yaml', 'states': '4', 'epsilon': '1.5', 'adjacency': '2',
         'policy': 'guided', 'sampling': 'message', 'active': 'True', 'published': '3',
         'publishers of the raw topic': '1', 'other subscribers of the raw topic': '0'}
