@@ -27,8 +27,8 @@ _AS_BARE = ('it differs from run to run by more than the goal leaves room for, a
 #: Goal → why it is not met, where it is not: what was found by looking into it.
 WHY_NOT = {
     'step-tells':
-        'it was 0.574 while pairs of draws were shared; what is left is seen on the town alone, and '
-        'why is not known',
+        'it was 0.574 while pairs of draws were shared; what is left is seen on the town alone, '
+        'and why is not known',
     'step-diffprivlib':
         'a step looks its symbol up as a new string, so that its time does not tell which string '
         'it was; that takes half as long again as before',
