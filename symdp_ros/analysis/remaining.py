@@ -147,7 +147,7 @@ def _drawn(walker: OnlineMechanism, symbol: str, known: Sequence[str], random: R
 
 
 def _end_with_caller() -> None:
-    os.read(0, 1)  # its end of the pipe is closed when it has ended, also by SIGKILL
+    os.read(0, 1)  # returns once the caller has ended, also by SIGKILL: its end is then closed
     os._exit(1)
 
 

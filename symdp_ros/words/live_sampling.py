@@ -250,8 +250,8 @@ class EveryPeriod:
         """
         Go on by reports whose time has passed.
 
-        By so few that it takes half of that time: else more would be missed meanwhile, and more
-        each time.
+        At most by so many as take half of that time: else more would be missed meanwhile, and
+        more each time.
         """
         in_time = reports * self._period / self._reports / 2 / self._pace
         over = max(0, reports - int(min(_MOST_MISSED, in_time)))

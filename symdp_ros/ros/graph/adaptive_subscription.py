@@ -51,9 +51,8 @@ class AdaptiveSubscription:
 
     `topic` is the resolved name; `waits` whether no publisher was known when this was made;
     `count` how many subscriptions it has; `waiting` how many messages wait here. As of the last
-    `note`, `lost` is how many messages were
-    lost, as node, machine or network was too slow for them; `refused` has the names of the nodes
-    whose publishers do not suit what the operator set.
+    `note`, `lost` is how many messages were lost, as node, machine or network was too slow for
+    them; `refused` has the names of the nodes whose publishers do not suit what the operator set.
     """
 
     def __init__(self, node, message_type, topic: str, callback, *, latched: bool):

@@ -31,7 +31,7 @@ class RemainingReport:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
         self._input.write(json.dumps(dict(values)).encode() + b'\n')
-        self._input.flush()  # not closed: it ends with this process, however that ends
+        self._input.flush()  # left open: it closes when this process ends, and ends the other
         self._timer = node.create_timer(_LOOKS, self._look,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
 
