@@ -9,11 +9,10 @@ often they go out, and within how many moves) is decided for each mechanism at o
 `Grid.compared_at`, by the fewest errors on all walks (`symdp calibrate` decides by some). Of the
 mechanism that follows from the visit (`words.visit_rule`), the clock does, too.
 """
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from math import log
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from symdp_ros.core.annotations import Floats
 from symdp_ros.core.models import MAP
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import DEFAULT_TRUST
+from symdp_ros.files.processes import in_processes
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import as_fraction
 
@@ -163,17 +163,11 @@ class Exploration:
         :param done: called with a few words after each point.
         """
         every = {}
-        for point, cells in self._each():
-            every[point] = cells
-            done(f'a visit of {point.protect:g} s, k = {point.symbols}')
+        with closing(in_processes(self.at, self.points, self.processes)) as computed:
+            for point, cells in zip(self.points, computed, strict=True):
+                every[point] = cells
+                done(f'a visit of {point.protect:g} s, k = {point.symbols}')
         return every
-
-    def _each(self) -> Iterator[tuple[GridPoint, list[Cell]]]:
-        if self.processes == 1:
-            yield from ((point, self.at(point)) for point in self.points)
-            return
-        with ProcessPoolExecutor(self.processes, get_context('spawn')) as pool:
-            yield from zip(self.points, pool.map(self.at, self.points), strict=True)
 
     def route(self, stay: float) -> Route:
         """Return the true route that is shown for a typical stay."""

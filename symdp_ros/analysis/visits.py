@@ -16,11 +16,9 @@ nothing, the mean over all robots by the weights of the models.
 All draws have fixed seeds, the same for every ε: a call repeats, and curves over ε are smooth.
 """
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot, sqrt
-import os
 from random import Random
 from time import perf_counter
 
@@ -48,6 +46,7 @@ _LEAST_WALKS = 24         # of each of them
 _FEWEST_WALKS = 4         # of each of them, where time is short
 _PART = 4                 # of the walks, one in so many shows which way is the best
 _LEAST_TICKS = 300        # of each walk
+_MEASURED = 3             # times the fewest walks, and they: how long others take follows
 _SHORTER = 6              # times, the walks by which is measured how long a calibration takes
 _TRIED, _BEST = 6.0, 0.5  # about: times what an adaptive way takes, all ways of a row and the best
 _COVERED = 0.95           # of the robot's ways between two reports, by `moves`
@@ -209,13 +208,13 @@ class VisitCalibration:
         :param work: from what parts of it cost to the seconds for all of it.
         :param delay: seconds that live readers can wait at most.
         """
-        measured = sorted({min(_FEWEST_WALKS, self._walks), self._walks})
-        costs = [self._cost(walks, delay) for walks in measured]
+        fewest = min(_FEWEST_WALKS, self._walks)
+        some, more = (self._cost(walks, delay) for walks in (fewest, _MEASURED * fewest))
 
         def cost(walks: int) -> Cost:
-            def of_all(some: int) -> list[float]:
-                return [float(np.interp(some, measured, parts))
-                        for parts in zip(*costs, strict=True)]
+            def of_all(count: int) -> list[float]:  # in a straight line
+                part = (count / fewest - 1) / (_MEASURED - 1)
+                return [a + max(0.0, b - a) * part for a, b in zip(some, more, strict=True)]
 
             tables, errors, guess = of_all(walks)
             first = self._first(walks)
@@ -276,10 +275,8 @@ class VisitCalibration:
               privacy: Privacy) -> tuple[Errors, Errors]:
         """Return the best way live and of logs: by some of the walks, then measured on all."""
         def measured(some: Sequence[Way], walks: int) -> list[Errors]:
-            made = [self.mechanism(way, period, privacy) for way in some]
-            with ThreadPoolExecutor(os.cpu_count()) as pool:
-                return [*pool.map(lambda way, mechanism: self.errors(
-                    way, mechanism, period, walks), some, made)]
+            return [self.errors(way, self.mechanism(way, period, privacy), period, walks)
+                    for way in some]
 
         few = self._first(self._walks)
         tried = list(zip(measured(ways, few), ways, strict=True))
@@ -304,8 +301,6 @@ class VisitCalibration:
         least = self._moves(ticks)
         between = [(ticks, moves) for moves in ((least, least + 1) if ticks > 1 else (1,))]
         clocks = [*between, (1, 1)] if self.chain.stores_edges and ticks > 1 else between
-        for clock in clocks:
-            self._chain(*clock)  # before threads ask for it
         late = _symbols_late(delay, period)
         return [
             *(Way(name, clock, None) for name in _BY_MODELS

@@ -3,7 +3,10 @@
 """`symdp calibrate FILE --protect SECONDS`: the period for a visit of some length."""
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 import math
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +19,7 @@ from symdp_ros.cli.progress import announce, progress
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.files.durable import check_new, write_new_file
+from symdp_ros.files.processes import in_processes
 from symdp_ros.maps.dead_ends import require_moves
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.reports import certainty, protection
@@ -24,6 +28,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 if TYPE_CHECKING:
     from rich.table import Table
 
+_AT_ONCE = 1.0    # second
 _TABLES, _ROWS = 3, 8  # about: of a row; rows until one has the wanted error
 _ALIKE = 0.02  # the share of time that the rule may be wrong more than the best row
 
@@ -51,20 +56,23 @@ def run(options: argparse.Namespace) -> int:
                   f'{options.protect:g} s is protected; live reports go out ' + (
                       f'up to {options.delay:g} s late' if options.delay else 'at once'))
     seconds = math.inf if options.walks else options.seconds
-    visits, takes = visits.within(seconds, lambda cost: len(visits.periods) * (
+    processes = min(len(os.sched_getaffinity(0)), len(visits.periods))
+    visits, takes = visits.within(seconds, lambda cost: len(visits.periods) / processes * (
         tried * (_TABLES * cost.tables + cost.ways) + cost.guess), delay=options.delay)
+    if takes < _AT_ONCE:  # less than processes take to begin
+        processes = 1
     announce(f'{visits.walks} routes of each robot', takes)
     console.print(f'how it moves: {visits.chain.how_it_moves(options.trust)}')
 
-    def row_of(period: float) -> Row | None:
-        row = (visits.row(period, options.epsilon, delay=options.delay)
-               if options.target_error is None
-               else visits.row_for(period, options.target_error, delay=options.delay))
-        done(f'a symbol every {period:g} s')
-        return row
-
-    with progress(len(visits.periods)) as done:
-        rows = {period: row_of(period) for period in visits.periods}
+    row_of = (partial(visits.row, epsilon=options.epsilon, delay=options.delay)
+              if options.target_error is None else
+              partial(visits.row_for, target=options.target_error, delay=options.delay))
+    rows = {}
+    with progress(len(visits.periods)) as done, \
+            closing(in_processes(row_of, visits.periods, processes)) as computed:
+        for period, row in zip(visits.periods, computed, strict=True):
+            rows[period] = row
+            done(f'a symbol every {period:g} s')
     possible = [row for row in rows.values() if row is not None]
     missing = [f'{period:g} s' for period, row in rows.items() if row is None]
     if not possible:

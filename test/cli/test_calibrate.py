@@ -267,12 +267,11 @@ def test_periods_that_protect_a_visit(tmp_path, capsys, monkeypatch):
     assert text.splitlines()[-2].startswith('at ε = 4, an observer who thought two places ')
     assert 'for a privatizer: protect: ' in text
     assert plot.stat().st_size > 1_000
-    monkeypatch.setattr('symdp_ros.analysis.visits._TOLERANCE', 0.5)
     monkeypatch.setattr('symdp_ros.cli.progress._LONG', -1.0)
     assert main(['calibrate', str(file), '--self-loops', '--protect', '1', '--walks', '10',
                  '--target-error', '0.9']) == 0  # a guess meets this: any ε will do
     text, told = capsys.readouterr()
-    assert 'how it moves: not given: six models' in text and 'epsilon: 0.5,' in text
+    assert 'how it moves: not given: six models' in text and 'epsilon: 0.01,' in text
     assert '10 routes of each robot' in told  # as many as --walks says, however long it takes
 
 

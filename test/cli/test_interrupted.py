@@ -64,19 +64,70 @@ def test_a_release_that_is_interrupted_says_how_far_it_came_and_can_go_on(tmp_pa
     assert all(file.read_bytes() == content for file, content in kept.items())
 
 
+def children(process):
+    return Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
+
+
+def wait_for_ends(processes, output):
+    # What the system keeps of a process that has ended has no command line.
+    wait_until(lambda: not any(command_line(process) for process in processes), output)
+
+
 def test_the_nodes_of_a_demo_that_is_killed_end(tmp_path):
     pytest.importorskip('rclpy', reason='rclpy is not installed: no demo')
     output = tmp_path / 'output'
     demo = start(output, 'demo', 'config/depot.geojson', '--duration', '500')
-
-    def children():
-        return Path(f'/proc/{demo.pid}/task/{demo.pid}/children').read_text().split()
-
-    nodes = wait_until(lambda: len(found := children()) == 2 and found, output)
+    nodes = wait_until(lambda: len(found := children(demo)) == 2 and found, output)
     demo.kill()
     demo.wait()
-    # What the system keeps of a process that has ended has no command line.
-    wait_until(lambda: not any(command_line(node) for node in nodes), output)
+    wait_for_ends(nodes, output)
+
+
+LONG = {'explore': ['explore', 'config/warehouse.chain.yaml', '--seconds', '9999', '-o'],
+        'calibrate': ['calibrate', 'config/warehouse.chain.yaml', '--protect', '60', '--epsilon',
+                      '2', '--walks', '2000', '--yaml']}
+
+
+@pytest.fixture(params=LONG)
+def computing(request, tmp_path):
+    """Return a command whose processes compute, those processes, and where it writes."""
+    output = tmp_path / 'output'
+    process = start(output, *LONG[request.param], str(tmp_path / 'made'))
+
+    def workers():
+        return [child for child in children(process) if b'spawn_main' in command_line(child)]
+
+    try:
+        yield process, wait_until(lambda: len(found := workers()) > 1 and found, output), output
+    finally:
+        process.kill()
+        process.wait()
+    assert not (tmp_path / 'made').exists()
+
+
+def test_an_interrupt_ends_a_command_that_computes_in_processes(computing):
+    """At once, whatever they do; they once printed what they did, and it waited for ever."""
+    process, workers, output = computing
+    for each in (process, *workers):  # as a terminal does
+        os.kill(int(getattr(each, 'pid', each)), signal.SIGINT)
+    assert process.wait(PATIENCE) == 130
+    wait_for_ends(workers, output)
+    assert 'Traceback' not in output.read_text()
+
+
+def test_processes_that_compute_end_with_a_command_that_is_killed(computing):
+    process, workers, output = computing
+    process.kill()
+    wait_for_ends(workers, output)
+
+
+def test_a_command_says_that_a_process_of_it_was_ended(computing):
+    process, workers, output = computing
+    os.kill(int(workers[0]), signal.SIGKILL)
+    assert process.wait(PATIENCE) == 1
+    assert 'was ended, perhaps for want of memory' in output.read_text()
+    assert 'Traceback' not in output.read_text()
+    wait_for_ends(workers, output)
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

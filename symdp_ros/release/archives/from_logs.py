@@ -13,24 +13,21 @@ Nothing is private yet: only the user who makes an archive may read it.
 """
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain
-import multiprocessing
 import os
 from pathlib import Path
 import secrets
 import shutil
-import signal
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 from symdp_ros.errors import ConfigurationError, LogError, printable, raising
 from symdp_ros.files.durable import check_new, flush
+from symdp_ros.files.processes import in_processes
 from symdp_ros.ledger.subjects import check_subject
 from symdp_ros.logs import list_logs, LogFile, LogListing, LogState, sampled, SkippedLog
 from symdp_ros.logs.log_files import UNPRINTABLE
@@ -40,7 +37,6 @@ from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.release.archives.dataset import SUFFIX
-from symdp_ros.release.archives.engines import in_order
 from symdp_ros.release.archives.parquet_file import Columns, parquet
 from symdp_ros.release.settings import entries_of
 from symdp_ros.words.sampling_settings import SamplingSettings
@@ -247,13 +243,8 @@ class _RobotFile:
 def _all_read(settings: TableSettings,
               logs: Iterable[LogFile]) -> Generator[Any, None, None]:
     """Yield what `_read` returns for each log, in order; a few are read ahead."""
-    count = os.cpu_count() or 1
     # Processes of their own: no thread of this one is copied into them.
-    with ProcessPoolExecutor(count, multiprocessing.get_context('spawn'), signal.signal,
-                             (signal.SIGINT, signal.SIG_IGN)) as pool, \
-            raising(LogError, 'a process that reads logs was ended, perhaps for want of memory: '
-                    'try again with fewer logs', BrokenProcessPool):
-        yield from in_order(pool, partial(_read, settings), logs, 2 * count)
+    return in_processes(partial(_read, settings), logs, os.cpu_count() or 1)
 
 
 def _read(settings: TableSettings, log: LogFile) -> tuple[Any, Any, list[str]] | str:
