@@ -3,6 +3,7 @@
 """`symdp` in the process of the tests: a process of its own imports for two seconds."""
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,3 +47,8 @@ def run_until(world, texts, *arguments):
 def report(run):
     """Return the lines `name   value` of a report as a dict."""
     return {line[:20].strip(): line[20:] for line in run.stdout.splitlines()}
+
+
+def end_process(*_):
+    """Stand in for work of another process, which can import this module: it ends at once."""
+    os._exit(3)

@@ -7,12 +7,12 @@ import random
 import shutil
 import stat
 
-from in_process import run_symdp
+from in_process import end_process, run_symdp
 from patrol_bags import patrol, write_bag
 import pytest
 from recordings import record, stamped
 from rosbags.typesys import get_typestore, Stores
-from symdp_ros.errors import LedgerError
+from symdp_ros.errors import LedgerError, SymdpError
 from symdp_ros.ledger.ledger import Ledger
 
 pq = pytest.importorskip('pyarrow.parquet', reason='archives need pyarrow')
@@ -201,14 +201,10 @@ def test_directories_whose_names_are_no_text_are_skipped(fleet):
     assert set(routes(fleet.parent / 'walks', 'r1')) == {'night'}
 
 
-def _end(settings, log):
-    os._exit(3)
-
-
 def test_a_process_that_is_ended_leaves_nothing(fleet, tmp_path, monkeypatch):
-    monkeypatch.setattr(from_logs, '_read', _end)
+    monkeypatch.setattr(from_logs, '_read', end_process)
     robots, _ = from_logs.robots_in(fleet)
-    with pytest.raises(from_logs.LogError):
+    with pytest.raises(SymdpError, match='was ended, perhaps for want of memory'):
         from_logs.write_table(robots, from_logs.TableSettings(), tmp_path / 'walks')
     assert sorted(os.listdir(tmp_path)) == ['logs', 'map.chain.yaml']
 
