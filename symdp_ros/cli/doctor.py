@@ -92,7 +92,7 @@ def run(options) -> int:
     private = sorted({channel.name for channel in graph.topics if _is_private(channel)})
     near = (os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST'
             and 'zenoh' not in get_rmw_implementation_identifier())  # it ignores this
-    print(f'ROS domain {domain}{", this machine alone" if near else ""}: '
+    print(f'ROS domain {domain}{", this machine and static peers" if near else ""}: '
           f'{counted(len(graph.nodes), "node")}, {counted(len(graph.topics), "topic")}')
     print(f'private topics: {_some_names(private, 20)}')
     print('loops: ' + ('NumPy (no C compiler when it was installed)' if passes.compiled is None

@@ -285,3 +285,5 @@ def test_behind_the_gate_nothing_but_private_topics_is_found(world):
     assert run.returncode == 0
     run = doctor(world.domain, '/tb1/region', 'show where a robot is: 1; ')
     assert run.returncode == 1 and 'private topics: none\nloops: ' in run.stdout
+    # Others get in, too: who names this machine as a static peer.
+    assert f'ROS domain {world.domain}, this machine and static peers: ' in run.stdout

@@ -187,6 +187,19 @@ def test_a_loss_is_reported_ten_times():
         assert [warns() for _ in range(11)] == [True] * 10 + [False]
 
 
+def test_losses_that_are_not_seen_are_not_called_none(world, chain_file):
+    """Messages of two publishers are not counted apart."""
+    statuses = world.diagnostics()
+    world.privatizer(chain_file=chain_file, epsilon=1.0)
+    world.publisher()
+    second = world.publisher()
+    reported(world, statuses, '2 publishers on /region')
+    assert values_of(statuses[-1])['lost messages'] == 'not known'
+    world.node.destroy_publisher(second)
+    no_warning(world, statuses)
+    assert values_of(statuses[-1])['lost messages'] == '0'
+
+
 def test_losses_are_not_shown_where_it_is_protected_whether_messages_come(world, chain_file):
     statuses = world.diagnostics()
     world.privatizer(chain_file=chain_file, epsilon=1.0, sampling='change')

@@ -100,6 +100,8 @@ def test_a_middleware_that_does_not_number_messages(world, privatizer, monkeypat
     world.settle()
     assert sorted(drawn) == 20 * ['a'] + 20 * ['b'], 'nothing twice'
     assert subscription.lost == 0
+    subscription.note([])
+    assert not subscription.sees_losses
 
 
 @pytest.mark.parametrize('frames, reported', [('odom map odom', 1), ('map odom odom', 0)])

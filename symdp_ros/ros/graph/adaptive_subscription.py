@@ -52,7 +52,9 @@ class AdaptiveSubscription:
     `topic` is the resolved name; `waits` whether no publisher was known when this was made;
     `count` how many subscriptions it has; `waiting` how many messages wait here. As of the last
     `note`, `lost` is how many messages were lost, as node, machine or network was too slow for
-    them; `refused` has the names of the nodes whose publishers do not suit what the operator set.
+    them; `sees_losses` whether all are counted: the middleware numbers messages, and only one
+    publisher sends them; `refused` has the names of the nodes whose publishers do not suit what
+    the operator set.
     """
 
     def __init__(self, node, message_type, topic: str, callback, *, latched: bool):
@@ -60,6 +62,7 @@ class AdaptiveSubscription:
         self.topic = node.resolve_topic_name(topic)
         self.refused: list[str] = []
         self.lost = self._missing = self._number = 0  # of them since `note`; of the last message
+        self.sees_losses = self._numbered = True      # until a message has no number
         self._sources: object = None
         self._passed_on: OrderedDict[tuple[int, int], None] = OrderedDict()
         self._waiting: deque[bytes] = deque()
@@ -96,6 +99,7 @@ class AdaptiveSubscription:
         elif len(sources) == 1:
             self.lost += self._missing
         self._missing = 0
+        self.sees_losses = self._numbered and len(sources) < 2
         self.refused = publisher_names(info for info in publishers if not any(
             (reliability == _BEST_EFFORT or info.qos_profile.reliability != _BEST_EFFORT)
             and (durability == _VOLATILE or info.qos_profile.durability != _VOLATILE)
@@ -132,6 +136,7 @@ class AdaptiveSubscription:
                 message, info = message
             # None where the middleware does not number messages, as Cyclone DDS: no loss is seen.
             number = info['publication_sequence_number'] or 0
+            self._numbered = bool(number)
             # Without a node, the message waited in the executor meanwhile.
             if self._node is None or not self._is_new(info['source_timestamp'], number, rank):
                 return

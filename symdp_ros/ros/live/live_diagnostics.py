@@ -182,7 +182,8 @@ class LiveDiagnostics:
         # Not where ε covers whether messages come in.
         if self._subscription is None or self._raw and not self._regular:
             return
-        lost = values['lost messages'] = self._subscription.lost
+        lost = self._subscription.lost
+        values['lost messages'] = lost if self._subscription.sees_losses else 'not known'
         waiting = values['waiting messages'] = self._subscription.waiting
         self._since_lost = 0 if lost > self._lost else self._since_lost + 1
         self._since_waiting = 0 if waiting > _MANY else self._since_waiting + 1
