@@ -17,7 +17,7 @@ from symdp_ros.errors import SymdpError
 _Value = TypeVar('_Value')
 _Result = TypeVar('_Result')
 
-_work: Callable[[Any], Any]  # of a process that computes
+_work = list[Callable[[Any], Any]]()  # of a process that computes: one
 
 
 def in_processes(work: Callable[[_Value], _Result], values: Iterable[_Value],
@@ -60,8 +60,7 @@ def in_processes(work: Callable[[_Value], _Result], values: Iterable[_Value],
 
 def _begin(work: Callable[[Any], Any]) -> None:
     """Take note of the work of this process; let it end with the one that began it."""
-    global _work
-    _work = work
+    _work.append(work)
     Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -73,4 +72,5 @@ def _end_with_parent() -> None:
 
 
 def _compute(value: Any) -> Any:
-    return _work(value)
+    [work] = _work
+    return work(value)
