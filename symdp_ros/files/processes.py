@@ -1,12 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The same work for many values, in processes that end with this one, however it ends."""
+"""
+The same work for many values, in processes that end with this one, however it ends.
+
+The pools of the standard library wait for ever where a process of theirs is ended as it answers.
+Here each has a pipe of its own.
+"""
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from itertools import islice
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, Pipe, wait
 import os
 from signal import pthread_sigmask, SIG_BLOCK, SIG_SETMASK, SIGINT
 from threading import Thread
@@ -17,7 +20,7 @@ from symdp_ros.errors import SymdpError
 _Value = TypeVar('_Value')
 _Result = TypeVar('_Result')
 
-_work = list[Callable[[Any], Any]]()  # of a process that computes: one
+_AHEAD = 2  # values for each process that may be begun before their results are taken
 
 
 def in_processes(work: Callable[[_Value], _Result], values: Iterable[_Value],
@@ -27,41 +30,73 @@ def in_processes(work: Callable[[_Value], _Result], values: Iterable[_Value],
 
     An interrupt is for this process alone; the others end with the generator.
 
-    :param work: it and the values can be pickled.
+    :param work: it, the values, the results and what it raises can be pickled.
     :param count: of processes; 1: it is done in this one.
     :raises SymdpError: one of them was ended.
     """
     if count == 1:
         yield from map(work, values)
         return
-    values, others = iter(values), {*active_children()}
-    # Work that is large goes with the start: in the queue, it could not be taken back.
-    with ProcessPoolExecutor(count, get_context('spawn'), _begin, (work,)) as pool:
+    coming, workers = iter(values), {}
+    try:
+        before = pthread_sigmask(SIG_BLOCK, {SIGINT})  # as they inherit it
         try:
-            before = pthread_sigmask(SIG_BLOCK, {SIGINT})  # as they inherit it
-            try:
-                waiting = deque(pool.submit(_compute, value)
-                                for value in islice(values, 2 * count))
-            finally:
-                pthread_sigmask(SIG_SETMASK, before)
-            while waiting:
-                result = waiting.popleft().result()
-                waiting.extend(pool.submit(_compute, value) for value in islice(values, 1))
-                yield result
-        except BaseException as error:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in {*active_children()} - others:
-                process.terminate()
-            if isinstance(error, (BrokenProcessPool, BrokenPipeError)):
-                raise SymdpError('a process of this command was ended, perhaps for want of '
-                                 'memory: try again with less at a time') from None
-            raise
+            for _ in range(count):
+                here, there = Pipe()
+                process = get_context('spawn').Process(target=_serve, args=(there,))
+                process.start()
+                workers[here] = process
+                there.close()
+        finally:
+            pthread_sigmask(SIG_SETMASK, before)
+        for pipe in workers:
+            pipe.send(work)
+        yield from _results(coming, [*workers])
+    except (EOFError, ConnectionError):
+        raise SymdpError('a process of this command was ended, perhaps for want of memory: try '
+                         'again with less at a time') from None
+    finally:
+        for pipe, process in workers.items():
+            process.kill()
+            process.join()
+            pipe.close()
 
 
-def _begin(work: Callable[[Any], Any]) -> None:
-    """Take note of the work of this process; let it end with the one that began it."""
-    _work.append(work)
+def _results(values: Any, idle: list[Connection]) -> Generator[Any, None, None]:
+    most = _AHEAD * len(idle)
+    waiting = deque[list[Any]]()  # of each value that was begun, its result once it is there
+    busy: dict[Any, list[Any]] = {}
+    while True:
+        while idle and len(waiting) < most and (value := next(values, busy)) is not busy:
+            pipe = idle.pop()
+            waiting.append([])
+            busy[pipe] = waiting[-1]
+            pipe.send(value)
+        if waiting and waiting[0]:
+            yield waiting.popleft()[0]
+            continue
+        if not busy:
+            return
+        pipes: list[Any] = wait([*busy])
+        for pipe in pipes:
+            done, result = pipe.recv()
+            if not done:
+                raise result
+            busy.pop(pipe).append(result)
+            idle.append(pipe)
+
+
+def _serve(pipe: Connection) -> None:
+    """Compute what is asked for, until this process or the one that began it is ended."""
     Thread(target=_end_with_parent, daemon=True).start()
+    work = pipe.recv()
+    while True:
+        value = pipe.recv()
+        try:
+            answer = True, work(value)
+        except Exception as error:
+            answer = False, error
+        pipe.send(answer)
 
 
 def _end_with_parent() -> None:
@@ -69,8 +104,3 @@ def _end_with_parent() -> None:
     assert parent is not None
     parent.join()
     os._exit(1)
-
-
-def _compute(value: Any) -> Any:
-    [work] = _work
-    return work(value)
