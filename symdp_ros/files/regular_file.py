@@ -7,6 +7,7 @@ from pathlib import Path
 import stat
 
 from symdp_ros.errors import LogError
+from symdp_ros.files.closable import Closable
 
 NO_REGULAR_FILE = ('it is no regular file: a pipe, device or socket cannot be read as a log, as '
                    'it may never end')
@@ -48,7 +49,7 @@ def file_stamp(path: Path) -> tuple[int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-class RegularFile:
+class RegularFile(Closable):
     """
     A regular file that is open for reading; it ends at the size that it had when it was opened.
 
@@ -75,10 +76,8 @@ class RegularFile:
     def __repr__(self) -> str:
         return f'<RegularFile {self.name!r}>'
 
-    def __enter__(self) -> 'RegularFile':
-        return self
-
-    def __exit__(self, *exception: object) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def read(self, size: int | None = None) -> bytes:

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from symdp_ros.errors import BudgetError
+from symdp_ros.files.closable import Closable
 from symdp_ros.ledger.accounts import Account, Entry, rounded_up, written
 from symdp_ros.ledger.budgets import budget_entry, checked_delta, limit, NamedBudget
 from symdp_ros.ledger.storage.database import LedgerDatabase, LedgerFile
@@ -41,7 +42,7 @@ from symdp_ros.ledger.units import Loss, Unit
 _PART_BYTES = 1 << 20
 
 
-class Ledger:
+class Ledger(Closable):
     """
     A ledger file, made where it is absent, unless `create` is False.
 
@@ -65,15 +66,10 @@ class Ledger:
         """Close the file."""
         self._database.close()
 
-    def __enter__(self) -> 'Ledger':
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
     def fingerprint(self, words: Sequence[Sequence[str | None]]) -> bytes:
         """Return the HMAC of sensitive words under the key of the ledger."""
-        return self._database.digest(json.dumps([list(word) for word in words]).encode())
+        return self._database.new_digest(
+            json.dumps([list(word) for word in words]).encode()).digest()
 
     def file_fingerprint(self, files: Mapping[str, Callable[[], BinaryIO]]) -> bytes:
         """
@@ -82,7 +78,7 @@ class Ledger:
         :param files: name → what opens the file.
         :raises OSError: one cannot be read.
         """
-        hashed = self._database.begin_digest()
+        hashed = self._database.new_digest()
         for name, opened in sorted(files.items()):
             with opened() as file:
                 size = file.seek(0, os.SEEK_END)

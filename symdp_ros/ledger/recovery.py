@@ -36,7 +36,7 @@ from symdp_ros.files.durable import flush
 from symdp_ros.ledger.accounts import accounting_text, Entry
 from symdp_ros.ledger.budgets import budget_entry
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.storage.database import (check_version, COLUMNS, COPY, FAILURES,
+from symdp_ros.ledger.storage.database import (check_version, COLUMNS, FAILURES,
                                                FILE_COLUMNS, LedgerDatabase, LedgerFile,
                                                refuse_other_paths)
 from symdp_ros.ledger.storage.mark import Mark
@@ -194,10 +194,9 @@ def _salvage(db: sqlite3.Connection, salvaged: _Salvaged) -> None:
             salvaged.identity = salvaged.key = None
     files: dict[str, LedgerFile] = {}
     select = f'SELECT rowid, {", ".join(FILE_COLUMNS)} FROM files'
-    for _, number, path, staged, digest, visible in _rows(db, select, 'rowid').values():
-        if type(number) is int and all(isinstance(text, str) for text in (path, staged, digest)):
-            files[path] = LedgerFile(number, Path(path), Path(staged), digest, bool(visible),
-                                     visible == COPY)
+    for row in _rows(db, select, 'rowid').values():
+        if (file := LedgerFile.of_row(row[1:])) is not None:
+            files[str(file.path)] = file
     counts = Counter(file.number for file in files.values() if not file.is_copy)
     for row in _rows(db, f'SELECT {", ".join(COLUMNS)} FROM charges', 'number').values():
         entry = Entry._make(row)

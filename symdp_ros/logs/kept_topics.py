@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.files import child
+from symdp_ros.files.closable import Closable
 from symdp_ros.logs.recordings import cdr, qos, rosbag, with_rosbags
 from symdp_ros.logs.recordings.recorded import full_topic, RecordedMessage, Topic
 from symdp_ros.logs.recordings.storage import STORAGES
@@ -104,7 +105,7 @@ class TopicOutcome(NamedTuple):
     reason: str
 
 
-class KeptTopics:
+class KeptTopics(Closable):
     """
     The kept topics of a recording, copied into a temporary file that has no name.
 
@@ -148,12 +149,6 @@ class KeptTopics:
     def close(self) -> None:
         """Delete the copies."""
         self._db.close()
-
-    def __enter__(self) -> 'KeptTopics':
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def check(self) -> None:
         """Raise the LogError that `strict` raises, if any."""

@@ -26,6 +26,7 @@ import stat
 import time
 
 from symdp_ros.errors import ConfigurationError, LedgerError, printable, raising, SymdpError
+from symdp_ros.files.closable import Closable
 from symdp_ros.files.durable import files_in, flush
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.database import LedgerFile
@@ -40,7 +41,7 @@ _MOST_MOVED = 100    # files, before it is made durable that they were moved
 _LEAST_ROOM = 1 << 20  # bytes that must be free before a charge, for entries of directories
 
 
-class Outbox:
+class Outbox(Closable):
     """
     A release directory that this process holds until it is closed.
 
@@ -80,12 +81,6 @@ class Outbox:
             self._discard(self._staging)
         finally:
             self._lock.close()
-
-    def __enter__(self) -> 'Outbox':
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def check(self, names: Iterable[str]) -> None:
         """

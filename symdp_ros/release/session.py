@@ -12,9 +12,10 @@ from dataclasses import replace
 from functools import partial
 import json
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from symdp_ros.errors import BudgetError, ConfigurationError, LogError, printable, SymdpError
+from symdp_ros.files.closable import Closable
 from symdp_ros.ledger.accounts import Entry
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.transaction import ChargeTransaction, new_charge
@@ -24,14 +25,13 @@ from symdp_ros.release.outbox import Outbox
 from symdp_ros.release.report import NOISE, Outcome, outcome_of
 from symdp_ros.release.settings import WritingSettings
 
-_Self = TypeVar('_Self')
 _SHOWN = 3  # subjects
 
 #: The charge of a draft and whether it is new; or why it was not made; None: without a ledger.
 _Charge: TypeAlias = tuple[Entry, bool] | Exception | None
 
 
-class ReleaseSession:
+class ReleaseSession(Closable):
     """
     Charges releases to a subject, and publishes them in a directory that it holds until closed.
 
@@ -68,12 +68,6 @@ class ReleaseSession:
     def close(self) -> None:
         """Let other processes use the directory."""
         self.outbox.close()
-
-    def __enter__(self: _Self) -> _Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def release_one(self, draft: Draft) -> Outcome:
         """

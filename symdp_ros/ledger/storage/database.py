@@ -83,6 +83,15 @@ class LedgerFile:
     visible: bool
     is_copy: bool = False  # it was handed out again, in another form
 
+    @classmethod
+    def of_row(cls, row: Iterable[Any]) -> 'LedgerFile | None':
+        """Return the file of the columns `FILE_COLUMNS`; None: they are damaged."""
+        number, path, staged, digest, visible = row
+        if type(number) is not int or not all(
+                isinstance(text, str) for text in (path, staged, digest)):
+            return None
+        return cls(number, Path(path), Path(staged), digest, bool(visible), visible == COPY)
+
 
 class LedgerDatabase:
     """
@@ -248,13 +257,9 @@ class LedgerDatabase:
         """Return the seal of a row."""
         return _seal(self._key, row, before)
 
-    def digest(self, data: bytes) -> bytes:
-        """Return the HMAC of data under the key of the ledger."""
-        return hmac.digest(self._key, data, 'sha256')
-
-    def begin_digest(self) -> hmac.HMAC:
-        """Return an HMAC of nothing yet."""
-        return hmac.new(self._key, digestmod='sha256')
+    def new_digest(self, data: bytes = b'') -> hmac.HMAC:
+        """Return an HMAC of data under the key of the ledger; more can be added."""
+        return hmac.new(self._key, data, 'sha256')
 
     def check_in_place(self) -> None:
         """

@@ -33,7 +33,14 @@ class ReleasedFiles:
             rows = self._database.execute(
                 f'SELECT {", ".join(FILE_COLUMNS)} FROM files WHERE {condition} '
                 'ORDER BY number, path', values).fetchall()
-        return [_file_of(row) for row in rows]
+        files = []
+        for row in rows:
+            file = LedgerFile.of_row(row)
+            if file is None:
+                raise LedgerError(f'the files of charge {row[0]} of the ledger are damaged',
+                                  damaged=True)
+            files.append(file)
+        return files
 
     def charges_in(self, directory: Path) -> int:
         """Return how many charges have files directly in a directory."""
@@ -89,10 +96,3 @@ class ReleasedFiles:
         # A row that was damaged stays so.
         self._database.insert_file(replace(LedgerFile(*row), **changes),
                                    None if self._database.seal(row) == seal else seal)
-
-
-def _file_of(row: tuple[Any, ...]) -> LedgerFile:
-    number, path, staged, digest, visible = row
-    if not all(isinstance(text, str) for text in (path, staged, digest)):
-        raise LedgerError(f'the files of charge {number} of the ledger are damaged', damaged=True)
-    return LedgerFile(number, Path(path), Path(staged), digest, bool(visible), visible == COPY)

@@ -6,11 +6,12 @@ import random
 import socket
 
 from symdp_ros.errors import ConfigurationError
+from symdp_ros.files.closable import Closable
 
 _DOMAINS = range(1, 102)  # the ports of higher ones may be taken by ordinary connections
 
 
-class FreeDomain:
+class FreeDomain(Closable):
     """
     A ROS domain that no other holder of a `FreeDomain` on this machine has, until it is closed.
 
@@ -39,9 +40,3 @@ class FreeDomain:
     def close(self) -> None:
         """Free the domain."""
         self._socket.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.close()
