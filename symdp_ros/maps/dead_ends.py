@@ -84,15 +84,9 @@ def unreached(chain: 'Chain') -> str:
     """Return what to say of states that no route reaches, from public data; '' without any."""
     if not chain.stores_edges:
         return ''
-    offsets, targets = (values.tolist() for values in chain.csr())
-    reached = {chain.state_index[chain.initial_state]}
-    left = [*reached]
-    while left:
-        here = left.pop()
-        fresh = set(targets[offsets[here]:offsets[here + 1]]) - reached
-        reached |= fresh
-        left += fresh
-    missing = len(chain) - len(reached)
+    from symdp_ros.core.offline.reachable import ReachableChain
+
+    missing = len(chain) - len(ReachableChain(chain))
     return '' if not missing else (
         f'no route from the initial state reaches {counted(missing, "state")} of {len(chain)}, '
         'which no private word ever holds: choose another initial_state, or add the missing moves '

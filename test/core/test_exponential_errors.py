@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from symdp_ros import Chain
+from symdp_ros.core.models import counting_model
 from symdp_ros.core.offline.exponential_errors import (_WidePasses, exponential_distances,
                                                        exponential_errors)
 from symdp_ros.core.online.moments import forward
@@ -30,10 +31,10 @@ def columns_of(chain, words):
     (['s'] * 106 + ['u'] * 106, 1000.3, None)])
 def test_a_word_that_is_too_wide_beside_one_that_is_not(astray, ratio, trust):
     """Each has the errors that it has alone."""
-    models = None if trust is None else APART.models(trust)
+    models = counting_model(*APART.csr()) if trust is None else APART.models(trust)
     columns = columns_of(APART, [astray, ['s', 't'] * (len(astray) // 2)])
     errors, variances = exponential_errors(APART, columns, ratio, models, True)
-    wide = _WidePasses(APART, columns, ratio, models)
+    wide = _WidePasses(APART, columns, ratio, models, None)
     expected = forward(columns, wide.moves(), wide.start, True)
     assert errors == pytest.approx(expected[0], rel=1e-12, abs=1e-13)
     assert variances == pytest.approx(expected[1], rel=1e-9, abs=1e-12)

@@ -77,6 +77,7 @@ falls by more than 2²⁰ (as many sums of 1 − 2⁻²³), and a product with h
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, log, log2, nextafter, sqrt
 
 import numpy as np
@@ -147,7 +148,8 @@ class WordSampler:
         self.compiled = passes.compiled if len(self.moves.offsets) else None
         self._tables = in_numpy.Tables(
             self.moves, None if self._is_zoned else range(1, len(chain) + 1))
-        self._plans: dict[int, Plan] = {}
+        #: how words of one length are computed
+        self.plan = lru_cache(maxsize=1_000)(self._make_plan)
 
     def word(self, numbers: Sequence[int] | Ints | Numbers, zones: Ints | None = None) -> PassWord:
         """
@@ -167,15 +169,6 @@ class WordSampler:
             ends = np.where(some, starts[zones + 1], len(self._chain) + 1)
             symbols[~some] = 0
         return PassWord(symbols, begins, ends, plan.ratio, plan.rescale_every)
-
-    def plan(self, length: int) -> Plan:
-        """Return how words of one length are computed."""
-        plan = self._plans.get(length)
-        if plan is None:
-            if len(self._plans) > 1_000:
-                self._plans.clear()
-            plan = self._plans[length] = self._make_plan(length)
-        return plan
 
     def draw(self, word: PassWord, random: RandomBits | None = None) -> Ints:
         """Return the numbers of a private word; `random`: in place of the sampler's own."""

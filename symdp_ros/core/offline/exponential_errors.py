@@ -12,16 +12,17 @@ T the switch. V is kept at every √n-th position; those between are computed ag
 its largest at each position; where a float cannot hold it so, by the largest at each state, whose
 logarithm is kept.
 """
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import ceil, inf, log, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
 from symdp_ros.core.chain import Chain
-from symdp_ros.core.models import counting_model, Models
+from symdp_ros.core.models import Models
 from symdp_ros.core.online.moments import forward, Move
 
+_Result = TypeVar('_Result')
 _SMALLEST = 1e-290  # weight, over the largest at its position, that floats hold with all digits
 _LEAST_LOGARITHM = -1e300  # in place of −∞: a sum without terms is 0
 _NOTHING = 1e-18    # probability that is left out of a sum
@@ -38,27 +39,22 @@ class _TooWide(Exception):
     """Weights at one position are too far apart for floats; caught in this module."""
 
 
-def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models | None,
+def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models,
                        variances: bool, in_zones: tuple[Ints, Ints] | None = None
                        ) -> tuple[Floats, Floats | None]:
     """
     Return errors and variances as `core.law.Law.errors`.
 
     :param ratio: R.
-    :param models: of h; None: h = 1.
+    :param models: of h.
     :param in_zones: the zone that is told of each symbol, shape (n, words), −1: none, and that of
         each state (`core.offline.exponential`); None: there are no zones.
     """
-    for kind in _Passes, _WidePasses:
-        try:
-            passes = kind(chain, columns, ratio, models, in_zones)
-            return forward(columns, passes.moves(), passes.start, variances)
-        except _TooWide:
-            continue
-    raise AssertionError  # logarithms are never too wide
+    return _of_passes(lambda passes: forward(columns, passes.moves(), passes.start, variances),
+                      chain, columns, ratio, models, in_zones)
 
 
-def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models | None,
+def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models,
                           in_zones: tuple[Ints, Ints] | None = None) -> Floats:
     """
     Return P[d(word, output) = ℓ]: shape (n + 1,), by recursion over states and distances.
@@ -68,32 +64,37 @@ def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models
     index: dict[str | None, int] = {None: len(chain)}
     index.update(chain.state_index)
     columns = np.array([index[symbol] for symbol in word], np.int64).reshape(len(word), 1)
-    for kind in _Passes, _WidePasses:
-        try:
-            passes = kind(chain, columns, ratio, models, in_zones)
-            mass = np.zeros((*passes.start.shape[:2], len(word) + 1))
-            mass[:, :, 0] = passes.start[:, :, 0]
-            for symbol, move in zip(columns[:, 0].tolist(), passes.moves(), strict=True):
-                moved = move(mass)
-                mass[:, :, 0], mass[:, :, 1:] = 0, moved[:, :, :-1]
-                if symbol < len(chain):
-                    mass[:, symbol] = moved[:, symbol]
-            chances: Floats = mass.sum(axis=(0, 1))
-            chances /= chances.sum()
-            return chances
-        except _TooWide:
-            continue
-    raise AssertionError
+
+    def distances(passes: '_Passes') -> Floats:
+        mass = np.zeros((*passes.start.shape[:2], len(word) + 1))
+        mass[:, :, 0] = passes.start[:, :, 0]
+        for symbol, move in zip(columns[:, 0].tolist(), passes.moves(), strict=True):
+            moved = move(mass)
+            mass[:, :, 0], mass[:, :, 1:] = 0, moved[:, :, :-1]
+            if symbol < len(chain):
+                mass[:, symbol] = moved[:, symbol]
+        chances: Floats = mass.sum(axis=(0, 1))
+        chances /= chances.sum()
+        return chances
+
+    return _of_passes(distances, chain, columns, ratio, models, in_zones)
+
+
+def _of_passes(work: 'Callable[[_Passes], _Result]', *arguments: Any) -> _Result:
+    """Return what some work makes of the passes; where floats are too narrow, of wide ones."""
+    try:
+        return work(_Passes(*arguments))
+    except _TooWide:
+        return work(_WidePasses(*arguments))
 
 
 class _Passes:
     """V backward, and the moves forward: V over its largest at each position."""
 
-    def __init__(self, chain: Chain, columns: Ints, ratio: float, models: Models | None,
-                 in_zones: tuple[Ints, Ints] | None = None):
-        self._in_zones = in_zones
+    def __init__(self, chain: Chain, columns: Ints, ratio: float, models: Models,
+                 in_zones: tuple[Ints, Ints] | None):
+        self._in_zones, self._models = in_zones, models
         self._columns, self._ratio, self._states = columns, ratio, len(chain)
-        self._models = counting_model(*chain.csr()) if models is None else models
         self._initial = chain.state_index[chain.initial_state]
         self._prepare()
         length, count = columns.shape

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The pass over a word, in NumPy (`core.offline.passes`): for where there is no `_passes`."""
+from functools import lru_cache
 from math import frexp, ldexp
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInt
 from symdp_ros.core.offline.passes import FAR, NEVER, PassWord, POWERS, TOP
 from symdp_ros.core.offline.reachable import Moves
 
-_MOST_KEPT = 1_000  # tables
+_MOST_TABLES = 1_000
 
 
 class _Table(NamedTuple):
@@ -29,7 +30,7 @@ class Tables:
 
     def __init__(self, moves: Moves, whole: range | None):
         self._moves, self._whole = moves, whole
-        self._kept: dict[tuple[int, ...], _Table] = {}
+        self._made = lru_cache(_MOST_TABLES)(self._make)
 
     def of(self, states: range, after: range) -> _Table:
         """Return the moves from some states to those that can stand at the next position."""
@@ -38,14 +39,6 @@ class Tables:
             return _Table(columns[:, :len(states)], weights[:, :len(states)],
                           missing[:, :len(states)])
         return self._made(states, after)
-
-    def _made(self, states: range, after: range) -> _Table:
-        key = states.start, states.stop, after.start, after.stop
-        if key not in self._kept:
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
-            self._kept[key] = self._make(states, after)
-        return self._kept[key]
 
     def _make(self, states: range, after: range) -> _Table:
         starts = self._moves.offsets[states.start:states.stop + 1]
