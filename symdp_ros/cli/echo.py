@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp echo`: print the messages of a topic, where there is no `ros2` command."""
 import argparse
-from collections.abc import Callable
 from math import inf
+from typing import Any
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.in_domain import domain_of, needing_ros
@@ -28,19 +28,12 @@ def add_parser(commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print until the time is over; return 0."""
     with needing_ros():
-        from rclpy.serialization import deserialize_message
         from symdp_ros.ros.graph.listening import listen
 
-    def take(message_type: type) -> Callable[[bytes], None]:
-        def show(data: bytes) -> None:
-            try:
-                message = deserialize_message(data, message_type)
-            except Exception:  # what is raised depends on the middleware
-                message = 'a message that cannot be read'
-            text = message.data if type(message).__name__ == 'String' else message
-            print(printable(text, _LONGEST), flush=True)
+    def show(message: Any) -> None:
+        text = message.data if type(message).__name__ == 'String' else message
+        print(printable('a message that cannot be read' if text is None else text, _LONGEST),
+              flush=True)
 
-        return show
-
-    listen(domain_of(options), options.topic, options.seconds or inf, take)
+    listen(domain_of(options), options.topic, options.seconds or inf, lambda kind: show)
     return 0

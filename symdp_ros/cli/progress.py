@@ -1,11 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The progress of a long command."""
+"""What a command tells its operator on stderr: notes, and the progress of long work."""
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import sys
 
+from symdp_ros.errors import printable
+
 _LONG = 5.0  # seconds
+
+
+def tell(command: str, text: object) -> None:
+    """Print what the operator of a command should know."""
+    print(f'symdp {command}: {printable(text, 2000)}', file=sys.stderr, flush=True)
 
 
 def announce(work: str, seconds: float) -> None:
@@ -15,13 +22,13 @@ def announce(work: str, seconds: float) -> None:
 
 
 @contextmanager
-def progress(total: int) -> Iterator[Callable[[str], None]]:
+def progress(total: int | None, *, shown: bool = True) -> Iterator[Callable[..., None]]:
     """
-    Give a function to call with a few words after each step.
+    Give a function to call with a few words after each step, or after some steps.
 
     On a terminal it moves a bar on stderr, which disappears at the end; elsewhere it does nothing.
 
-    :param total: how many steps there are.
+    :param total: how many steps there are; None: the function is told.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -29,6 +36,7 @@ def progress(total: int) -> Iterator[Callable[[str], None]]:
     console = Console(stderr=True)
     columns = BarColumn(), TimeElapsedColumn(), TextColumn('{task.description}', markup=False)
     with Progress(*columns, console=console, transient=True,
-                  disable=not console.is_terminal) as bars:
+                  disable=not (shown and console.is_terminal)) as bars:
         task = bars.add_task('', total=total)
-        yield lambda text: bars.update(task, advance=1, description=text)
+        yield lambda text='', steps=1, total=total: bars.update(
+            task, advance=steps, total=total, description=text)

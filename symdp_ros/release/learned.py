@@ -24,6 +24,8 @@ from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import most_at_once, Span
 from symdp_ros.ledger.units import as_text, Loss
 from symdp_ros.logs import LogFile
+from symdp_ros.maps.chain_file import chain_text
+from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.release.draft import Draft
 from symdp_ros.release.engine import LogDraft
 from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
@@ -32,6 +34,7 @@ from symdp_ros.release.report import KINDS, Outcome
 from symdp_ros.release.session import ReleaseSession
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.settings import digest_of_settings
+from symdp_ros.words.sampling_settings import SamplingSettings
 
 _DIGITS = 6  # after the point, of a probability in the file
 
@@ -143,12 +146,12 @@ class _LearnedChain(Draft):
             settings.reading.chain, [log.sensitive for log in self._drafts],
             settings.reading.privacy.epsilon, unit=settings.unit, random=self._random)
         path = stack.enter_context(outbox.staged('.yaml'))
-        path.write_text(chain_file(chain, settings.reading, [
-            'Learned by `symdp learn`, with noise. Readers of this file learn about the logs',
-            f'no more than ε = {settings.reading.privacy.epsilon:g} allows for '
-            f'{settings.unit_text}.',
-            f'Logs: {len(self._drafts)}; sampling: {settings.reading.sampling.rule}.']),
-            encoding='utf-8')
+        sampling = settings.reading.sampling
+        path.write_text(
+            '# Learned by `symdp learn`, with noise. Readers of this file learn about the logs\n'
+            f'# no more than ε = {settings.reading.privacy.epsilon:g} allows for '
+            f'{settings.unit_text}.\n# Logs: {len(self._drafts)}; sampling: {sampling.rule}.\n'
+            + chain_text(_graph_of(chain, sampling)), encoding='utf-8')
         return [path]
 
 
@@ -185,29 +188,18 @@ def _check_apart(spans: Mapping[str, Span]) -> None:
             '(--unit log)')
 
 
-def chain_file(chain: Chain, reading: ReleaseSettings, remarks: Sequence[str]) -> str:
-    """Return a chain with the probabilities that were learned, as the text of a chain file."""
-    def quote(text: str) -> str:
-        return json.dumps(text, ensure_ascii=False)
-
-    lines = [f'# {remark}' for remark in remarks]
-    lines.append(f'initial_state: {quote(chain.initial_state)}')
-    if reading.sampling.has_period:
-        lines.append(f'tick: {reading.sampling.period!r}')
-        if reading.sampling.moves:
-            lines.append(f'moves: {reading.sampling.moves}')
-    lines.append('transitions:')
-    for state in chain.states:
-        row = ', '.join(f'{quote(target)}: {p}' for target, p in _rounded(
-            chain.probabilities(state)).items())
-        lines.append(f'  {quote(state)}: {{{row}}}')
-    return '\n'.join(lines) + '\n'
+def _graph_of(chain: Chain, sampling: SamplingSettings) -> TransitionGraph:
+    """Return a chain with the probabilities that were learned, as a chain file has it."""
+    return TransitionGraph(
+        {state: _rounded(chain.probabilities(state)) for state in chain.states},
+        chain.initial_state, tick=sampling.period if sampling.has_period else None,
+        moves=sampling.moves or None if sampling.has_period else None)
 
 
-def _rounded(row: dict[str, float]) -> dict[str, str]:
-    """Return the probabilities of a row as decimals that sum to exactly 1."""
+def _rounded(row: dict[str, float]) -> dict[str, float]:
+    """Return the probabilities of a row as decimals that sum to 1."""
     unit = 10**_DIGITS
     parts = {target: max(1, round(p * unit)) for target, p in row.items()}
     largest = max(parts, key=lambda target: parts[target])
     parts[largest] += unit - sum(parts.values())
-    return {target: f'{part / unit:.{_DIGITS}f}' for target, part in parts.items()}
+    return {target: part / unit for target, part in parts.items()}

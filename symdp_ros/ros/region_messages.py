@@ -136,14 +136,19 @@ def pose_reader(message_type: type[Message], settings: InputSettings, locator: R
     return RegionReader(read, read_serialized)
 
 
+def deserialized(data: bytes, message_type: type[Message]) -> object | None:
+    """Return the message that some bytes are; None: they are none of this type."""
+    try:
+        return deserialize_message(data, message_type)
+    except Exception:  # what is raised depends on the middleware
+        return None
+
+
 def _deserializing(message_type: type[Message], read: Callable[[object], str | None | NotInput]
                    ) -> Callable[[bytes], str | None | NotInput]:
     def read_any(data: bytes) -> str | None | NotInput:
-        try:
-            message = deserialize_message(data, message_type)
-        except Exception:  # what is raised depends on the middleware
-            return None
-        return read(message)
+        message = deserialized(data, message_type)
+        return None if message is None else read(message)
 
     return read_any
 

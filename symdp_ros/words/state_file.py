@@ -41,9 +41,10 @@ goes on from there; that costs no privacy, as each draw depends on former draws 
 what they were drawn for; but the move across the gap may be one that the chain does not list.
 Where a state takes several pages of the disk, there may be none that is whole: a new word begins.
 """
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 import fcntl
 from hashlib import sha256
+from operator import attrgetter
 import os
 from pathlib import Path
 import stat
@@ -70,13 +71,16 @@ NAME_BYTES, PROCESS_BYTES = 16, 8
 
 
 class StoredWord(NamedTuple):
-    """A word that a state file holds."""
+    """A word that a slot of a state file holds."""
 
+    settings: bytes
     name: bytes
-    state: bytes           #: of what draws it
-    position: int | None   #: of its last private symbol; None: it has none yet
-    drawn_at: int          #: when its last symbol was drawn; −1: not kept, or by another clock
+    process: bytes
     begun_at: int | None   #: when it began; None: not kept
+    number: int            #: of the slot
+    drawn_at: int          #: when its last symbol was drawn; −1: not kept, or by another clock
+    position: int | None   #: of its last private symbol; None: it has none yet
+    state: bytes           #: of what draws it
 
 
 class StateFile:
@@ -103,7 +107,9 @@ class StateFile:
         self._path, self._settings, self._process = path, settings, process
         self._problem = f'state_file {path} cannot be written'
         self._clock = sha256(clock.encode()).digest()[:8]
-        self.stored = self.reserved = self.writer = None
+        self.stored: StoredWord | None = None
+        self.reserved: bytes | None = None
+        self.writer: bytes | None = None
         self._has_front, self._room, self._reservation = False, _ROOM, _NONE
         self._newest = self._number = 0  # of the slot that counts: which one, and its number
         with raising(StateFileError, f'state_file {path} cannot be opened', OSError):
@@ -184,24 +190,24 @@ class StateFile:
             os.fsync(self._file)
         os.close(self._file)
 
-    def _room_for(self, length):
+    def _room_for(self, length: int) -> int:
         """Return the room of slots for states of this length: as now, or twice what is needed."""
         needed = _SLOT.size + length + _CHECKSUM.size
         return self._room if needed <= self._room else 2 * needed
 
-    def _make_room(self, room):
+    def _make_room(self, room: int) -> None:
         """Give more room to the slots: the one that counts is then the first."""
         if self._newest:
             self._write(os.pread(self._file, self._room, _FIRST_SLOT + self._room), _FIRST_SLOT)
             self._newest = 0
         self._write_front(room, self._reservation)
 
-    def _write_front(self, room, reservation):
+    def _write_front(self, room: int, reservation: bytes) -> None:
         front = b''.join((_MAGIC, room.to_bytes(8, 'little'), reservation))
         self._write(front + _CHECKSUM.pack(crc32(front)), 0)
         self._has_front, self._room, self._reservation = True, room, reservation
 
-    def _write(self, data, offset):
+    def _write(self, data: bytes, offset: int) -> None:
         try:  # without `_writing`, which takes as long as the write
             written = os.pwrite(self._file, data, offset)
         except OSError as error:
@@ -209,10 +215,10 @@ class StateFile:
         if written != len(data):
             raise StateFileError(f'{self._problem}: there is no room for it')
 
-    def _writing(self):
+    def _writing(self) -> AbstractContextManager[None]:
         return raising(StateFileError, self._problem, OSError)
 
-    def _lock(self):
+    def _lock(self) -> None:
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
             # A device would keep nothing.
             raise StateFileError(f'state_file {self._path} is not a file: name one that this node '
@@ -223,7 +229,7 @@ class StateFile:
             raise StateFileError(f'state_file {self._path} is in use by another process: stop it, '
                                  'or give each node a name of its own, or a state file') from None
 
-    def _read(self, states):
+    def _read(self, states: int) -> str:
         """Take in what the file holds and return `found`."""
         front = os.pread(self._file, _FIRST_SLOT, 0)
         if not front.strip(b'\0'):
@@ -241,16 +247,22 @@ class StateFile:
         self._has_front, self._room, self._reservation = True, room, b''.join(reserved)
         slots = [self._slot(0), self._slot(1)]
         words = [slot for slot in slots if slot is not None]
-        word = max(words, key=lambda slot: slot.number, default=None)
+        word = max(words, key=attrgetter('number'), default=None)
         if reserved[0] == self._settings and (word is None or word.name != reserved[1]):
             self.reserved = reserved[1]
         if word is None:
             return 'no word' if self._reservation != _NONE and self._is_blank() else \
                 'a damaged word'
         self._newest, self._number = slots.index(word), word.number
-        return self._take_in(word, states)
+        self.writer = word.process
+        if word.settings != self._settings:
+            return 'a word of other settings'
+        if word.position is not None and word.position >= states:
+            return 'a damaged word'
+        self.stored = word
+        return 'a word to carry on'
 
-    def _slot(self, number):
+    def _slot(self, number: int) -> StoredWord | None:
         """Return what a slot holds; None: nothing, or it is damaged."""
         size, offset = _SLOT.size, _FIRST_SLOT + number * self._room
         head = os.pread(self._file, size, offset)
@@ -262,43 +274,20 @@ class StateFile:
         content = head + os.pread(self._file, length + _CHECKSUM.size, offset + size)
         if not _is_whole(content, size + length + _CHECKSUM.size):
             return None
-        return _Slot(*_SLOT.unpack(head), content[size:size + length])
+        settings, name, process, clock, begun_at, number, drawn_at, position, _ = _SLOT.unpack(
+            head)
+        return StoredWord(
+            settings, name, process, None if begun_at == _NOT_KEPT else begun_at, number,
+            drawn_at if clock == self._clock else _NOT_KEPT,
+            None if position == _NOTHING else position, content[size:size + length])
 
-    def _is_blank(self):
+    def _is_blank(self) -> bool:
         """Return whether nothing was ever written to the slots."""
         return not any(os.pread(self._file, _SLOT.size, _FIRST_SLOT + i * self._room).strip(b'\0')
                        for i in (0, 1))
 
-    def _take_in(self, word, states):
-        """Take in the word that runs and return `found`."""
-        self.writer = word.process
-        if word.settings != self._settings:
-            return 'a word of other settings'
-        if not (word.position < states or word.position == _NOTHING):
-            return 'a damaged word'
-        self.stored = StoredWord(
-            word.name, word.state, None if word.position == _NOTHING else word.position,
-            word.drawn_at if word.clock == self._clock else _NOT_KEPT,
-            None if word.begun_at == _NOT_KEPT else word.begun_at)
-        return 'a word to carry on'
 
-
-class _Slot(NamedTuple):
-    """What a slot holds."""
-
-    settings: bytes
-    name: bytes
-    process: bytes
-    clock: bytes
-    begun_at: int
-    number: int
-    drawn_at: int
-    position: int
-    length: int
-    state: bytes
-
-
-def _is_whole(content, size):
+def _is_whole(content: bytes, size: int) -> bool:
     """Return whether a content has this size, and ends with its checksum."""
     return len(content) == size and content[-_CHECKSUM.size:] == _CHECKSUM.pack(
         crc32(content[:-_CHECKSUM.size]))

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp learn`: a chain's probabilities, from logs with privacy."""
 import argparse
-from pathlib import Path
-import sys
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.logs.log_arguments import check_period, listed_logs, new_account
+from symdp_ros.cli.maps.chain import chain_path
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
+from symdp_ros.cli.progress import tell
 from symdp_ros.errors import ConfigurationError, LogError, printable
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.logs import LogState
@@ -62,23 +62,24 @@ def run(options: argparse.Namespace) -> int:
     settings = LearnSettings(ReleaseSettings.of(graph, values, refuse_frames=True),
                              clip=options.clip if options.unit == 'log' else 0)
     settings.reading.check()
-    output = _output(options)
+    output = chain_path(options.output)
+    if not output.parent.is_dir():
+        raise ConfigurationError(f'{printable(output.parent)} is no directory: make it first')
     check_apart(options.ledger, output.parent)
     logs, skipped = listed_logs(options.logs)
     for log in skipped:
         if log.state is not LogState.ARCHIVE:
             raise LogError(f'{printable(log.name)}: {log.reason}')
-        print(f'symdp learn: {printable(log.name)} is skipped: it is an archive of routes, and no '
-              'log', file=sys.stderr, flush=True)
+        tell('learn', f'{printable(log.name)} is skipped: it is an archive of routes, and no log')
     with Ledger(options.ledger) as ledger:
         if note := new_account(ledger, charging.subject):
-            print(f'symdp learn: {note}', file=sys.stderr, flush=True)
+            tell('learn', note)
         charging.keep_in(ledger)
         outcome = learn_from_logs(
             settings, logs, output, ledger=ledger, subject=charging.subject,
             subject_budget=charging.subject_budget, wait=float('inf'),
-            on_wait=lambda: print('symdp learn: another process is releasing into this directory: '
-                                  'waiting until it is done', file=sys.stderr, flush=True))
+            on_wait=lambda: tell('learn', 'another process is releasing into this directory: '
+                                 'waiting until it is done'))
         account = ledger.account(charging.subject)
     console = Console(highlight=False, markup=False, soft_wrap=True)
     before = ', as before: nothing more is spent' if outcome.kind == 'already released' else ''
@@ -89,14 +90,3 @@ def run(options: argparse.Namespace) -> int:
         console.print(sentence)
     console.print(f'what it gains: symdp calibrate {printable(outcome.files[0])}')
     return 0
-
-
-def _output(options: argparse.Namespace) -> Path:
-    """Return the path of the chain file, after checking that there can be one."""
-    output = Path(options.output)
-    if output.suffix.lower() not in ('.yaml', '.yml'):
-        raise ConfigurationError(f'{printable(output)} is to be a chain file: give it a name that '
-                                 'ends in .chain.yaml')
-    if not output.parent.is_dir():
-        raise ConfigurationError(f'{printable(output.parent)} is no directory: make it first')
-    return output

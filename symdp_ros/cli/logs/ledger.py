@@ -10,6 +10,7 @@ import sys
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.logs.log_arguments import new_account
 from symdp_ros.cli.printed_tables import plain_table
+from symdp_ros.cli.progress import tell
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.accounts import accounting_text, rounded_up, SHOWN_DELTA, written
@@ -61,7 +62,7 @@ def run(options) -> int:
         from symdp_ros.ledger.recovery import recover
 
         for sentence in recover(options.file, least):
-            print(f'symdp ledger: {sentence}', file=sys.stderr)
+            tell('ledger', sentence)
     with Ledger(options.file, create=False) as ledger:
         if options.verify:
             return _verify(ledger, Path(options.verify))
@@ -69,14 +70,14 @@ def run(options) -> int:
             ledger.set_spent(subject, amount, 'set by the operator')
         for subject, amount in budgets:
             if note := new_account(ledger, subject):
-                print(f'symdp ledger: {note}', file=sys.stderr)
+                tell('ledger', note)
             ledger.set_budget(subject, amount, options.accounting or '', options.delta or 0.0)
             if amount and ledger.account(subject).counted > amount:
-                print(f'symdp ledger: {quoted(subject)} has already spent more than this budget: '
-                      'nothing more can be released', file=sys.stderr)
+                tell('ledger', f'{quoted(subject)} has already spent more than this budget: '
+                     'nothing more can be released')
         problems = ledger.problems()
         for note in look_alike_texts(ledger.subjects()):
-            print(f'symdp ledger: {note}', file=sys.stderr)
+            tell('ledger', note)
         files, charges = ledger.files.all(), ledger.count_charges()
         delta = None if options.delta is None else as_fraction(options.delta)
         accounts = _shown_accounts(ledger, options.subject)
@@ -92,7 +93,7 @@ def run(options) -> int:
             _print(ledger, ledger.entries(**of_subject), accounts, delta)
     problems += _file_problems(files)
     for problem in problems:
-        print(f'symdp ledger: {problem}', file=sys.stderr)
+        tell('ledger', problem)
     if not options.export and not problems:
         print(f'verified; charges: {charges}, released files: {len(files)}')
     return 1 if problems else 0
@@ -127,7 +128,7 @@ def _verify(ledger, release):
     if not charges:
         problems.append(f'{printable(release)} is no release of this ledger, or was changed since')
     for problem in problems:
-        print(f'symdp ledger: {problem}', file=sys.stderr)
+        tell('ledger', problem)
     return 1 if problems else 0
 
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp release`: privatize logs, or an archive of many routes, without ROS."""
-from contextlib import contextmanager, ExitStack
+from contextlib import ExitStack
+from functools import partial
 import os
 from pathlib import Path
-import sys
 
 from symdp_ros import __version__
 from symdp_ros.analysis.alternatives import single_moves
@@ -14,6 +14,7 @@ from symdp_ros.cli.logs.log_arguments import (
 from symdp_ros.cli.logs.topic_outcomes import OfTopics, print_topics
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.cli.printed_tables import plain_table
+from symdp_ros.cli.progress import progress, tell
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.maps.dead_ends import unreached
@@ -23,6 +24,7 @@ from symdp_ros.options import (ALLOW_UNKNOWN, DRY_RUN, KEEP, LOG_MECHANISM, OF_A
 
 
 _SHOWN = 3  # logs
+_tell = partial(tell, 'release')
 
 
 def add_parser(commands) -> None:
@@ -87,12 +89,12 @@ def run(options) -> int:
                                  'subject of an archive its own with symdp ledger --set-budget')
     check_period(options)
     for sentence in warnings_of({'epsilon': options.epsilon}, ()):
-        _print_message(sentence)
+        _tell(sentence)
     settings = ReleaseSettings.of(pruned_graph_of(options), vars(options), archive=archive,
                                   refuse_frames=True)
     settings.check()
     for sentence in filter(None, (unreached(settings.chain), settings.pose_text)):
-        _print_message(sentence)
+        _tell(sentence)
     logs, skipped = ([_archive(options, output)], ()) if archive else _logs(options, output)
     if options.ledger:
         check_apart(options.ledger, output)
@@ -103,7 +105,7 @@ def run(options) -> int:
         from symdp_ros.cli.logs.dry_run import dry_run
 
         return dry_run(settings, logs, skipped, allow_unknown=options.allow_unknown,
-                       ledger=options.ledger, charging=charging, on_message=_print_message)
+                       ledger=options.ledger, charging=charging, on_message=_tell)
     directory = output.parent if archive else output
     make_directory(directory)
     choices: list[str] = []
@@ -114,11 +116,11 @@ def run(options) -> int:
         if ledger is not None:
             if charging.subject:
                 if note := new_account(ledger, charging.subject):
-                    _print_message(note)
+                    _tell(note)
                 charging.keep_in(ledger)
         is_first = ledger is not None and ledger.account(charging.subject).unit is None
         keeping = {**charging.limits(), 'ledger': ledger, 'wait': float('inf'),
-                   'program': f'symdp_ros {__version__}', 'on_wait': lambda: _print_message(
+                   'program': f'symdp_ros {__version__}', 'on_wait': lambda: _tell(
                        f'another process is releasing into {directory}: waiting until it is done')}
         report = _release_archive(options, settings, logs[0], choices.append, **keeping) \
             if archive else _release_logs(options, settings, logs, skipped, choices.append,
@@ -130,12 +132,12 @@ def run(options) -> int:
     _print(report, settings, account, choices, options.ledger)
     print_topics(Console(highlight=False, markup=False), topics, options.coarse_stamps)
     for note in notes:
-        _print_message(note)
+        _tell(note)
     if account is not None and account.unit is not None and is_first:
-        _print_message(f'from now on, the ledger counts what {account.subject} spends for '
-                       f'{account.unit}. Releases that cannot be counted in this unit are refused')
+        _tell(f'from now on, the ledger counts what {account.subject} spends for '
+              f'{account.unit}. Releases that cannot be counted in this unit are refused')
     for problem in report.problems:
-        _print_message(problem)
+        _tell(problem)
     if upload is not None and report.ok:
         written = upload.put()
         print(f'{upload}: ' + ('uploaded' if written else 'it is there already'))
@@ -203,18 +205,17 @@ def _release_logs(options, settings, logs, skipped, on_choice, topics, **keeping
                       allow_unknown=options.allow_unknown, for_operator=True,
                       mechanisms=Mechanisms(settings, on_choice=on_choice),
                       on_topics=lambda log, of_topics: topics.append((log.id, of_topics)),
-                      **keeping) as releaser, _progress(len(logs) > 1) as (progress, bar):
-            progress.update(bar, total=len(logs))
-
+                      **keeping) as releaser, progress(
+                          len(logs), shown=len(logs) > 1) as advance:
             def on_outcome(outcome):
                 outcomes.append(outcome)
-                progress.advance(bar)
+                advance()
 
             return releaser.release_all(logs, on_outcome=on_outcome, skipped=skipped)
     except KeyboardInterrupt:
-        _print_message(f'interrupted after {len(outcomes)} of {len(logs)} logs: '
-                       f'{Report(tuple(outcomes))}. What is released stays; the '
-                       'same command goes on with the others')
+        _tell(f'interrupted after {len(outcomes)} of {len(logs)} logs: '
+              f'{Report(tuple(outcomes))}. What is released stays; the same command goes on with '
+              'the others')
         raise
 
 
@@ -242,30 +243,15 @@ def _release_archive(options, settings, archive, on_choice, ledger, **keeping):
 
     def on_subjects(subjects):
         if note := new_accounts(ledger, subjects):
-            _print_message(note)
+            _tell(note)
 
-    with _progress() as (progress, bar):
+    with progress(None) as advance:
         return release_archive(
             settings, archive, Path(options.output), engine=options.engine,
             scheduler=options.scheduler, partial=options.partial,
             allow_unknown=options.allow_unknown, on_choice=on_choice,
-            on_rows=lambda rows, total: progress.update(bar, advance=rows, total=total),
+            on_rows=lambda rows, total: advance(steps=rows, total=total),
             on_subjects=on_subjects, ledger=ledger, **keeping)
-
-
-def _print_message(text):
-    print(f'symdp release: {printable(text, 2000)}', file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _progress(shown=True):
-    """Give a progress bar on a terminal, and its task."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not (shown and console.is_terminal)) as progress:
-        yield progress, progress.add_task('releasing', total=None)
 
 
 def _overlap(report, settings):

@@ -3,12 +3,11 @@
 """`symdp table`: a directory of logs as an archive of routes, before it is released."""
 import argparse
 from pathlib import Path
-import sys
 
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.logs.log_arguments import check_period
 from symdp_ros.cli.maps.check import add_chain_arguments
-from symdp_ros.cli.progress import progress
+from symdp_ros.cli.progress import progress, tell
 from symdp_ros.errors import printable
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.options import OF_TABLE, TABLE, TABLE_PARTIAL, TABLE_SUBJECT
@@ -40,18 +39,14 @@ def run(options: argparse.Namespace) -> int:
     settings, output = TableSettings.of(vars(options)), Path(options.output)
     robots, skipped = robots_in(Path(options.logs), options.subject)
     for log in skipped:
-        _print_message(f'{log.name} is skipped: {log.reason}')
+        tell('table', f'{log.name} is skipped: {log.reason}')
     with progress(sum(map(len, robots.values()))) as advance:
         made = write_table(robots, settings, output, leave_out=options.partial, on_log=advance)
     for problem in made.problems:
-        _print_message(f'left out: {problem}')
+        tell('table', f'left out: {problem}')
     print(f'{printable(output)}: {counted(made.rows, "symbol")} of '
           f'{counted(made.routes, "route")} of {counted(made.robots, "robot")}. It holds the '
           'true routes: only you can read it')
     print(f'to make it private: symdp release {printable(output)} -o OUT.parquet --map MAP '
           '--epsilon EPSILON --ledger LEDGER')
     return 1 if made.problems else 0
-
-
-def _print_message(text: str) -> None:
-    print(f'symdp table: {printable(text, 2000)}', file=sys.stderr, flush=True)

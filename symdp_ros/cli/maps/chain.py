@@ -27,11 +27,7 @@ def add_parser(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the chain file; return 0."""
-    output = Path(options.output)
-    if output.suffix.lower() not in ('.yaml', '.yml'):
-        raise ConfigurationError(f'{printable(output)} is to be a chain file: give it a name that '
-                                 'ends in .chain.yaml')
-    graph = graph_of(options)
+    output, graph = chain_path(options.output), graph_of(options)
     require_moves(graph)
     chain = graph.chain(graph.initial_state or next(iter(graph.successors), None))
     write_new_file(output, f'# Made by `symdp chain` from {printable(graph.source)}.\n'
@@ -40,3 +36,12 @@ def run(options: argparse.Namespace) -> int:
           f'{counted(chain.edge_count, "move")}'
           + ('' if graph.initial_state else '; it names no initial_state: add one'))
     return 0
+
+
+def chain_path(name: str) -> Path:
+    """Return the path of a new chain file; raise ConfigurationError for another suffix."""
+    output = Path(name)
+    if output.suffix.lower() not in ('.yaml', '.yml'):
+        raise ConfigurationError(f'{printable(output)} is to be a chain file: give it a name that '
+                                 'ends in .chain.yaml')
+    return output

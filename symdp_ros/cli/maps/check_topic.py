@@ -97,20 +97,16 @@ class _Heard:
     def listen(self, reader: Callable[[type], Callable[[Any], Any]]) -> list[Any]:
         """Return what a reader, made for their type, finds in messages that are input."""
         with needing_ros():
-            from rclpy.serialization import deserialize_message
             from symdp_ros.ros.graph.listening import listen
         options, values = self._options, list[Any]()
 
-        def take(message_type: type) -> Callable[[bytes], None]:
+        def take(message_type: type) -> Callable[[object], None]:
             read = reader(message_type)
 
-            def count(data: bytes) -> None:
-                try:
-                    value = read(deserialize_message(data, message_type))
-                except Exception:  # what is raised depends on the middleware
+            def count(message: object) -> None:
+                if message is None:
                     self.damaged += 1
-                    return
-                if value is NOT_INPUT:
+                elif (value := read(message)) is NOT_INPUT:
                     self.skipped += 1
                 else:
                     values.append(value)

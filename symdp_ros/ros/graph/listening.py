@@ -10,19 +10,21 @@ from symdp_ros.errors import ConfigurationError, printable, raising
 from symdp_ros.messages.fields import message_class
 from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.graph.joining import joined
+from symdp_ros.ros.region_messages import deserialized
 
 _LOOK = 0.1  # seconds between looks for a publisher
 
 
 def listen(domain: int, topic: str, seconds: float,
-           take: Callable[[type], Callable[[bytes], None]]) -> str:
+           take: Callable[[type], Callable[[object], None]]) -> str:
     """
     Pass on the messages of a topic, from its first publisher on for some seconds.
 
     What was published before is asked for, too.
 
     :param seconds: also how long a publisher is waited for; may be infinite.
-    :param take: from the class of the messages to what is called with the bytes of each.
+    :param take: from the class of the messages to what is called with each; None: a message that
+        cannot be read.
     :return: the type of the messages.
     :raises ConfigurationError: the domain cannot be joined, the topic is no name of one, nobody
         publishes it, under several types, or under one that is not installed.
@@ -35,8 +37,10 @@ def listen(domain: int, topic: str, seconds: float,
         executor.add_node(node)
         type_name = _type_of(node, executor, topic, seconds, domain)
         message_type = message_class(type_name)
-        subscription = AdaptiveSubscription(node, message_type, topic, take(message_type),
-                                            latched=True)
+        taken = take(message_type)
+        subscription = AdaptiveSubscription(
+            node, message_type, topic, lambda data: taken(deserialized(data, message_type)),
+            latched=True)
         until = monotonic() + seconds
         while (left := until - monotonic()) > 0:
             executor.spin_once(timeout_sec=min(left, 1.0))
