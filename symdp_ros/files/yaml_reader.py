@@ -159,6 +159,18 @@ class YamlReader:
             raise self.error(node, f'{what} has {len(entries)} entries where {least} are needed')
         return entries
 
+    def fields_if_any(self, node: yaml.Node | None, what: str) -> dict[str, yaml.Node]:
+        """Return `fields`; none where there is nothing."""
+        return {} if node is None or self.is_empty(node) else self.fields(node, what)
+
+    def items_if_any(self, node: yaml.Node | None, what: str) -> list[yaml.Node]:
+        """Return `items`; none where there is nothing."""
+        return [] if node is None or self.is_empty(node) else self.items(node, what)
+
+    def text_if_any(self, node: yaml.Node | None, what: str) -> str:
+        """Return `text`; '' where there is nothing."""
+        return '' if node is None or self.is_empty(node) else self.text(node, what)
+
     def text(self, node: yaml.Node, what: str) -> str:
         """Return a scalar as it is written; not empty, and not null."""
         if not isinstance(node, yaml.ScalarNode) or node.tag not in _TEXT:

@@ -94,13 +94,16 @@ def find_field(fields: Fields, message_type: str, path: str) -> Field:
     return Field(_chained(getters), here)
 
 
-def symbol_of(fields: Fields, field: Field, path: str) -> Callable[[Any], str]:
+def symbol_at(fields: Fields, message_type: str,
+              path: str) -> tuple[Callable[[Any], str], FieldType]:
     """
-    Return a function from a message to a field's value as a symbol; it raises as `Field.get`.
+    Return a function from a message to the value at a path as a symbol, and the value's type.
 
-    :raises ConfigurationError: the field is no string, integer or boolean.
+    The function raises as `Field.get`.
+
+    :raises ConfigurationError: the path leads to no string, integer or boolean.
     """
-    get, kind = field
+    get, kind = find_field(fields, message_type, path)
     if kind.is_list:
         raise _error(path, f'it is a list: add {_advice(kind)}')
     if kind.is_message:
@@ -110,16 +113,16 @@ def symbol_of(fields: Fields, field: Field, path: str) -> Callable[[Any], str]:
         raise _error(path, f'it is of type {kind}: regions are discrete, so it must be a string, '
                            'an integer or a boolean')
     convert = _TO_SYMBOL[kind.name]
-    return get if convert is None else lambda message: convert(get(message))
+    return (get if convert is None else lambda message: convert(get(message))), kind
 
 
-def number_of(field: Field, path: str) -> Callable[[Any], float]:
+def number_at(fields: Fields, message_type: str, path: str) -> Callable[[Any], float]:
     """
-    Return a function from a message to a field's value as a number; it raises as `Field.get`.
+    Return a function from a message to the value at a path as a number; it raises as `Field.get`.
 
-    :raises ConfigurationError: the field is no number.
+    :raises ConfigurationError: the path leads to no number.
     """
-    get, kind = field
+    get, kind = find_field(fields, message_type, path)
     if kind.is_list or kind.name not in _NUMBERS:
         raise _error(path, f'it is of type {kind}: it must be a number')
     return lambda message: float(get(message))
@@ -167,9 +170,8 @@ def symbol_reader(fields: Fields, message_type: str, path: str,
     :raises ConfigurationError: the path leads to no string, integer or boolean; a condition is
         malformed.
     """
-    field = find_field(fields, message_type, path)
-    read = symbol_of(fields, field, path)
-    return input_reader(read, meets(fields, message_type, where)), field.type.name
+    read, kind = symbol_at(fields, message_type, path)
+    return input_reader(read, meets(fields, message_type, where)), kind.name
 
 
 def input_reader(read: Callable[[Any], _Value],
@@ -242,10 +244,9 @@ def _selection(fields: Fields, here: FieldType, path: str, name: str,
 
 def _comparison(fields: Fields, message_type: str, path: str,
                 value: str) -> Callable[[Any], bool]:
-    field = find_field(fields, message_type, path)
-    read = symbol_of(fields, field, path)
-    if not can_be(value, field.type.name):
-        raise _error(path, f'it is of type {field.type} and can never have the value {value!r}')
+    read, kind = symbol_at(fields, message_type, path)
+    if not can_be(value, kind.name):
+        raise _error(path, f'it is of type {kind} and can never have the value {value!r}')
     return lambda message: read(message) == value
 
 

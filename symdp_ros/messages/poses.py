@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.messages.field_paths import (Fields, find_field, input_reader, meets, NotInput,
-                                            number_of, split, symbol_of)
+                                            number_at, split, symbol_at)
 from symdp_ros.messages.fields import FieldType
 
 #: Fields that lead to a position, in the order in which they are tried.
@@ -59,10 +59,10 @@ def position_reader(fields: Fields, message_type: str, field: str, *, where: Ite
     if is_whole_message(fields, message_type, field):
         field = ''
     path = _path_to_coordinates(fields, message_type, field)
-    x, y = (_number(fields, message_type, f'{path}.{name}' if path else name) for name in 'xy')
+    x, y = (number_at(fields, message_type, f'{path}.{name}' if path else name) for name in 'xy')
     frame, level = _frame_of(fields, message_type, path), None
     if level_field:
-        level = symbol_of(fields, find_field(fields, message_type, level_field), level_field)
+        level, _ = symbol_at(fields, message_type, level_field)
     wanted = map_frame.removeprefix('/')
 
     def read(message: Any) -> Position | None:
@@ -97,10 +97,6 @@ def _path_to_coordinates(fields: Fields, message_type: str, field: str) -> str:
                              'and y')
 
 
-def _number(fields: Fields, message_type: str, path: str) -> Callable[[Any], float]:
-    return number_of(find_field(fields, message_type, path), path)
-
-
 def _frame_of(fields: Fields, message_type: str, path: str) -> Callable[[Any], str] | None:
     """Return a function from a message to the frame of the innermost header on a path."""
     steps = split(path)
@@ -111,5 +107,5 @@ def _frame_of(fields: Fields, message_type: str, path: str) -> Callable[[Any], s
         if header and header.is_message and fields(header.name).get('frame_id') == FieldType(
                 'string'):
             inner = f'{above}.header.frame_id' if above else 'header.frame_id'
-            return symbol_of(fields, find_field(fields, message_type, inner), inner)
+            return symbol_at(fields, message_type, inner)[0]
     return None

@@ -110,7 +110,8 @@ class Shown(NamedTuple):
     field: str = ''
 
 
-def shown_by(type_name: str, known: Mapping[str, Mapping[str, FieldType]] = {}) -> Shown | None:
+def shown_by(type_name: str, known: Mapping[str, Mapping[str, FieldType]] = {},
+             depth: int = _DEEPEST) -> Shown | None:
     """
     Return what a message, service or action of a type shows of where a robot is.
 
@@ -121,12 +122,8 @@ def shown_by(type_name: str, known: Mapping[str, Mapping[str, FieldType]] = {}) 
         nav2_msgs/action/NavigateToPose_FeedbackMessage.
     :param known: type, such as nav_msgs/Odometry → the types of its fields by name, where they are
         known from elsewhere.
+    :param depth: so deep are messages within messages looked into.
     """
-    return _shown_by(type_name, known, _DEEPEST)
-
-
-def _shown_by(type_name: str, known: Mapping[str, Mapping[str, FieldType]],
-              depth: int) -> Shown | None:
     match = _NAME.fullmatch(type_name)
     if not match:
         return Shown(False, 'unknown: no type of ROS')
@@ -151,7 +148,7 @@ def _shown_by(type_name: str, known: Mapping[str, Mapping[str, FieldType]],
         return Shown(True, _PLACE)
     for field, kind_of_field in fields.items():
         if '/' in kind_of_field.name and depth:
-            inside = _shown_by(kind_of_field.name, known, depth - 1)
+            inside = shown_by(kind_of_field.name, known, depth - 1)
             if inside and inside.certain:
                 return Shown(True, inside.what, '.'.join(filter(None, (field, inside.field))))
     if harmless or not fields:

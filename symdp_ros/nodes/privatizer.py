@@ -515,7 +515,7 @@ class Privatizer(ManagedNode):
             self._diagnostics.published += 1
 
     def _send(self, region):
-        self._outputs.publish(region, self._word.posterior)
+        self._outputs.publish(region, self._word.mechanism.posterior)
         if self._broker is not None:
             self._broker.publish(region, self.get_clock().now().nanoseconds)
 

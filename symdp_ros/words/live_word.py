@@ -26,7 +26,6 @@ from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.state_file import NAME_BYTES, PROCESS_BYTES, StateFile
 
 if TYPE_CHECKING:
-    from symdp_ros.core.annotations import Floats
     from symdp_ros.core.online import OnlineMechanism
 
 HOUR = 3_600_000_000_000  # nanoseconds
@@ -287,11 +286,6 @@ class LiveWord:
         elif not goes_on:
             self._logger.info(f'ledger: the new word of {subject} was charged before')
         self._is_charged = True
-
-    @property
-    def posterior(self) -> 'Floats | None':
-        """Return the public belief after `last` (`OnlineMechanism.posterior`)."""
-        return self.mechanism.posterior
 
     def draw(self, symbol: str | None, now: int = -1) -> str | None:
         """

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from symdp_ros import ConfigurationError
-from symdp_ros.messages.field_paths import find_field, meets, NOT_INPUT, number_of, symbol_reader
+from symdp_ros.messages.field_paths import meets, NOT_INPUT, number_at, symbol_reader
 from symdp_ros.messages.fields import FieldType
 
 TYPES = {
@@ -122,7 +122,7 @@ def test_conditions_that_are_refused(item, text):
 
 def test_numbers():
     def number(path):
-        return number_of(find_field(TYPES.__getitem__, 'fleet/msg/Fleet', path), path)
+        return number_at(TYPES.__getitem__, 'fleet/msg/Fleet', path)
 
     assert number('robots[name=tb2].location.y')(TWO) == 2.0
     assert type(number('data[1]')(TWO)) is float

@@ -87,8 +87,8 @@ def test_what_is_published_is_what_it_is_without_a_renewal(how, zones):
             outputs.append(word.draw(symbol))
             for _ in range(word.mechanism.ticks_left if number % 3 else 0):
                 outputs.append(word.tick())
-        if words[0].posterior is not None:
-            assert (words[0].posterior == words[1].posterior).all()
+        if words[0].mechanism.posterior is not None:
+            assert (words[0].mechanism.posterior == words[1].mechanism.posterior).all()
     assert seen[0] == seen[1] and words[0].mechanism.state == words[1].mechanism.state
     assert len(words[0]._account.charged) == 1 and len(words[1]._account.charged) == 8
     if HOW[how].get('reports', 1) == 1:  # else not all of them went out

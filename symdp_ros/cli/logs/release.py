@@ -100,7 +100,7 @@ def run(options) -> int:
         check_apart(options.ledger, output)
     upload = Upload(Remote(options.upload), output) if options.upload else None
     if upload is not None:
-        upload.check_free()
+        upload.is_whole()  # or it is free: else this raises an error
     if options.dry_run:
         from symdp_ros.cli.logs.dry_run import dry_run
 

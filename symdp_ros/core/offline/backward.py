@@ -117,7 +117,7 @@ def rounding_reserve(length: int, most_successors: int, lanes: int) -> Fraction:
 
 @dataclass(frozen=True)
 class Plan:
-    """How words of one length are computed; it follows from public data."""
+    """How words of one length are computed; it follows from public data. R is in [1, 2⁴⁰]."""
 
     ratio: float
     rescale_every: int  # positions; 0: each state has an exponent of its own
@@ -229,7 +229,7 @@ class WordSampler:
                 chance *= Fraction(weights[chosen], sum(weights))
                 if not chance:
                     break
-                state = self._take(chosen, state, model)
+                state = in_numpy.take(chosen, state, self.moves, model)
             chances.append(chance)
         return chances
 
@@ -261,11 +261,8 @@ class WordSampler:
     def _draw_move(self, weights: tuple[Floats, Ints], random: RandomBits, drawn: int, state: int,
                    model: Floats) -> int:
         """Draw a move exactly, by its first 53 bits and more, and take it."""
-        return self._take(draw_index(as_integers(*weights), random, drawn, 53), state, model)
-
-    def _take(self, chosen: int, state: int, model: Floats) -> int:
-        """Move to the successor at place `chosen`; return its number."""
-        return in_numpy.take(chosen, state, self.moves, model)
+        return in_numpy.take(draw_index(as_integers(*weights), random, drawn, 53), state,
+                             self.moves, model)
 
     def _draw_some(self, symbols: ShortInts, starts: Ints, lengths: Ints, bits: WordBits,
                    out: ShortInts) -> None:
@@ -282,7 +279,7 @@ class WordSampler:
                 out[here] = chain.positions[self.draw(word, bits.stream(i))]
             return
         different, which = np.unique(lengths, return_inverse=True)
-        ratios = np.array([self.ratio(length) for length in different.tolist()])[which]
+        ratios = np.array([self.plan(length).ratio for length in different.tolist()])[which]
         ends = np.cumsum(lengths)
         raw = bits.fill(lengths, np.uint64)
         more: dict[int, RandomBits] = {}  # of words
@@ -323,10 +320,6 @@ class WordSampler:
                 i, position, state = undecided
                 state, position = go_on(i, position, W[position], state, model), position + 1
         out[places] = chain.positions[drawn]
-
-    def ratio(self, length: int) -> float:
-        """Return R for words of this length, in [1, 2⁴⁰]."""
-        return self.plan(length).ratio
 
     def _make_plan(self, length: int) -> Plan:
         chain, moves, models = self._chain, self.moves, self._models

@@ -95,7 +95,7 @@ class Exponential(Law):
         return bool((weights == weights[0]).all())
 
     def ratio(self, length: int) -> float:
-        return self._sampler.ratio(length)
+        return self._sampler.plan(length).ratio
 
     def likelihood_ratio(self, length: int) -> float | None:
         return None if self._zones is not None else self.ratio(length)

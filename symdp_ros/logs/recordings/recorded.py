@@ -62,11 +62,14 @@ class Recorded:
 
     @classmethod
     def of(cls, items: Iterable[Topic | RecordedMessage], topic: str) -> 'Recorded':
-        """Return what was found of one topic."""
+        """Return what there is of one topic; raise LogError: too many messages, or too large."""
         recorded = cls()
         for item in items:
             if isinstance(item, RecordedMessage):
-                recorded.add_message(item.stamp, item.data)
+                recorded.size += len(item.data)
+                recorded.messages.append((item.stamp, item.data))
+                bounds.check_size(recorded.size)
+                bounds.check_count(len(recorded.messages))
                 continue
             recorded.topics.add(item.name)
             if item.name == topic:
@@ -75,14 +78,3 @@ class Recorded:
                 if item.form:
                     recorded.definitions[item.type] = item.form, item.definition
         return recorded
-
-    def add_message(self, stamp: int, data: bytes) -> None:
-        """
-        Add a message.
-
-        :raises LogError: there are too many, or they are too large.
-        """
-        self.size += len(data)
-        bounds.check_size(self.size)
-        self.messages.append((stamp, data))
-        bounds.check_count(len(self.messages))

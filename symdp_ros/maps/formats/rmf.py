@@ -184,8 +184,7 @@ def _frames_of_drawings(reader: '_BuildingReader', top: dict[str, yaml.Node],
                         floors: list[str]) -> tuple[dict[str, Similarity | None], list[str]]:
     """Return what moves each floor to the reference level, None where nothing does, and why."""
     given = top.get('reference_level_name')
-    reference = next(iter(levels)) if reader.is_empty(given) else reader.text(
-        given, 'reference_level_name')
+    reference = reader.text_if_any(given, 'reference_level_name') or next(iter(levels))
     if reference not in levels:
         raise reader.error(given, f'the reference level {reference!r} is not in the file')
     vertices = (read.get(reference) or reader.level(reference, levels[reference])).vertices
@@ -221,31 +220,31 @@ class _BuildingReader(YamlReader):
     def level(self, name: str, node: yaml.Node) -> Level:
         fields = self.fields(node, f'level {name}')
         vertices = [self._vertex(name, index, item) for index, item in enumerate(
-            self._list(fields, 'vertices', name))]
-        return Level(vertices, [self._lane(item, vertices, name)
-                                for item in self._list(fields, 'lanes', name)])
+            self.items_if_any(fields.get('vertices'), f'vertices of {name}'))]
+        return Level(vertices, [self._lane(item, vertices, name) for item in self.items_if_any(
+            fields.get('lanes'), f'lanes of {name}')])
 
     def fiducials(self, name: str, node: yaml.Node) -> list[Fiducial]:
         """Return the fiducials of a level."""
-        fiducials = []
-        for item in self._list(self.fields(node, f'level {name}'), 'fiducials', name):
-            what = f'a fiducial of {name}'
+        what, fiducials = f'a fiducial of {name}', []
+        for item in self.items_if_any(self.fields(node, f'level {name}').get('fiducials'),
+                                      f'fiducials of {name}'):
             x, y, label = self.items(item, what, 3)[:3]
-            fiducials.append(Fiducial('' if self.is_empty(label) else self.text(label, what),
+            fiducials.append(Fiducial(self.text_if_any(label, what),
                                       self.number(x, f'x of {what}'),
                                       -self.number(y, f'y of {what}')))
         return fiducials
 
     def global_parameter(self, top: dict[str, yaml.Node], key: str) -> yaml.Node | None:
         """Return a string among the parameters of the building."""
-        given = top.get('parameters')
-        return None if self.is_empty(given) else self._parameter(
-            self.fields(given, 'parameters'), key, _STRING)
+        return self._parameter(self.fields_if_any(top.get('parameters'), 'parameters'), key,
+                               _STRING)
 
     def scale(self, node: yaml.Node, vertices: list[Vertex]) -> float | None:
         """Return metres per pixel; None where there are no measurements."""
         scales = []
-        for item in self._list(self.fields(node, 'a level'), 'measurements', 'a level'):
+        for item in self.items_if_any(self.fields(node, 'a level').get('measurements'),
+                                      'measurements of a level'):
             start, end, parameters = self._edge(item, vertices, 'a measurement')
             distance = self._parameter(parameters, 'distance', _DOUBLE)
             if distance is None:
@@ -261,25 +260,20 @@ class _BuildingReader(YamlReader):
     def doors(self, lifts: yaml.Node | None) -> dict[str, set[str]]:
         """Return the levels on which each lift has doors."""
         levels_of = {}
-        for name, node in ({} if self.is_empty(lifts) else self.fields(lifts, 'lifts')).items():
+        for name, node in self.fields_if_any(lifts, 'lifts').items():
             levels = self.fields(node, f'the lift {name}').get('level_doors')
-            levels_of[name] = set() if self.is_empty(levels) else {
-                level for level, doors in self.fields(levels, 'level_doors').items()
+            levels_of[name] = {
+                level for level, doors in self.fields_if_any(levels, 'level_doors').items()
                 if not self.is_empty(doors)}
         return levels_of
-
-    def _list(self, fields: dict[str, yaml.Node], key: str, level: str) -> list[yaml.Node]:
-        node = fields.get(key)
-        return [] if self.is_empty(node) else self.items(node, f'{key} of {level}')
 
     def _vertex(self, level: str, index: int, node: yaml.Node) -> Vertex:
         what = f'vertex {index} of {level}'
         items = self.items(node, what, 4)
         lift = self._parameter(self._parameters(items[4:], what), 'lift_cabin', _STRING)
         return Vertex(
-            level, index,
-            '' if self.is_empty(items[3]) else self.text(items[3], f'name of {what}'),
-            '' if self.is_empty(lift) else self.text(lift, f'the lift of {what}'),
+            level, index, self.text_if_any(items[3], f'name of {what}'),
+            self.text_if_any(lift, f'the lift of {what}'),
             self.number(items[0], f'x of {what}'), self.number(items[1], f'y of {what}'), node)
 
     def _lane(self, node: yaml.Node, vertices: list[Vertex], level: str) -> Lane:
@@ -292,16 +286,10 @@ class _BuildingReader(YamlReader):
     def _edge(self, node: yaml.Node, vertices: list[Vertex],
               what: str) -> tuple[Vertex, Vertex, dict[str, yaml.Node]]:
         items = self.items(node, what, 2)
-        ends = [self.integer(item, f'an end of {what}') for item in items[:2]]
-        for index in ends:
-            if index >= len(vertices):
-                raise self.error(node, f'{what} joins vertex {index}, but the level has '
-                                 f'{len(vertices)}: the file is damaged or cut off')
-        return vertices[ends[0]], vertices[ends[1]], self._parameters(items[2:], what)
+        return (*ends_of(self, node, items, vertices, what), self._parameters(items[2:], what))
 
     def _parameters(self, rest: list[yaml.Node], what: str) -> dict[str, yaml.Node]:
-        return {} if not rest or self.is_empty(rest[0]) else self.fields(
-            rest[0], f'the parameters of {what}')
+        return self.fields_if_any(next(iter(rest), None), f'the parameters of {what}')
 
     def _parameter(self, parameters: dict[str, yaml.Node], key: str,
                    kind: int) -> yaml.Node | None:
@@ -312,6 +300,17 @@ class _BuildingReader(YamlReader):
         if self.integer(kind_of_value, f'the type of {key}') != kind:
             raise self.error(node, f'{key} must be of type {kind}: [{kind}, …]')
         return value
+
+
+def ends_of(reader: YamlReader, lane: yaml.Node, items: list[yaml.Node],
+            vertices: list[Vertex], what: str) -> tuple[Vertex, Vertex]:
+    """Return the vertices that a list of two numbers, and more, joins."""
+    ends = [reader.integer(item, f'an end of {what}') for item in items[:2]]
+    for index in ends:
+        if index >= len(vertices):
+            raise reader.error(lane, f'{what} joins vertex {index}, but the level has '
+                               f'{len(vertices)}: the file is damaged or cut off')
+    return vertices[ends[0]], vertices[ends[1]]
 
 
 def _choose(graph: int | None, present: list[int], problem: Callable[[str], ChainError],

@@ -14,7 +14,7 @@ from typing import Any
 from symdp_ros.errors import ChainError
 from symdp_ros.files.yaml_reader import keys_of, YamlReader
 from symdp_ros.maps.formats.map_format import MapFormat
-from symdp_ros.maps.formats.rmf import assembled, floors_text, Lane, Level, Vertex
+from symdp_ros.maps.formats.rmf import assembled, ends_of, floors_text, Lane, Level, Vertex
 from symdp_ros.maps.graph import TransitionGraph
 import yaml
 
@@ -44,36 +44,28 @@ def navigation_graph(root: yaml.Node, source: str, *, level: str | None = None) 
 def _level(reader: YamlReader, name: str, node: yaml.Node) -> Level:
     fields = reader.fields(node, f'level {name}')
     vertices, lanes = [], []
-    for index, item in enumerate(_list(reader, fields, 'vertices', name)):
+    for index, item in enumerate(reader.items_if_any(
+            fields.get('vertices'), f'vertices of {name}')):
         what = f'vertex {index} of {name}'
         entries = reader.items(item, what, 2)
         options = _options(reader, entries, what)
-        label, lift = ('' if reader.is_empty(options.get(key)) else reader.text(
-            options[key], f'the {key} of {what}') for key in ('name', 'lift'))
+        label, lift = (reader.text_if_any(options.get(key), f'the {key} of {what}')
+                       for key in ('name', 'lift'))
         vertices.append(Vertex(name, index, label, lift, reader.number(entries[0], f'x of {what}'),
                                reader.number(entries[1], f'y of {what}'), item))
-    for item in _list(reader, fields, 'lanes', name):
-        what = f'a lane of {name}'
+    what = f'a lane of {name}'
+    for item in reader.items_if_any(fields.get('lanes'), f'lanes of {name}'):
         entries = reader.items(item, what, 2)
-        start, end = (reader.integer(entry, f'an end of {what}') for entry in entries[:2])
-        if max(start, end) >= len(vertices):
-            raise reader.error(item, f'{what} joins vertex {max(start, end)}, but the level has '
-                               f'{len(vertices)}: the file is damaged or cut off')
+        ends = ends_of(reader, item, entries, vertices, what)
         both = _options(reader, entries, what).get('is_bidirectional')
-        lanes.append(Lane(vertices[start], vertices[end], 0, not reader.is_empty(both)
+        lanes.append(Lane(*ends, 0, not reader.is_empty(both)
                           and reader.boolean(both, 'is_bidirectional')))
     return Level(vertices, lanes)
 
 
-def _list(reader: YamlReader, fields: dict[str, yaml.Node], key: str,
-          level: str) -> list[yaml.Node]:
-    return [] if reader.is_empty(fields.get(key)) else reader.items(
-        fields[key], f'{key} of {level}')
-
-
 def _options(reader: YamlReader, entries: list[yaml.Node], what: str) -> dict[str, yaml.Node]:
-    return {} if len(entries) < 3 or reader.is_empty(entries[2]) else reader.fields(
-        entries[2], f'the options of {what}')
+    return reader.fields_if_any(entries[2] if len(entries) > 2 else None,
+                                f'the options of {what}')
 
 
 def _is_navigation_graph(root: yaml.Node) -> bool:

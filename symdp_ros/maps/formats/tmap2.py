@@ -87,10 +87,9 @@ def graph_of_nodes(reader: YamlReader, nodes: yaml.Node, source: str,
                                f'{lines[name]}): give each a name of its own')
         lines[name] = line_of(node['name'])
         positions[name] = _position(reader, node['pose'])
-        if not reader.is_empty(node['edges']):
-            for edge in reader.items(node['edges'], 'edges'):
-                end = reader.fields(edge, 'the edge', 'node')['node']
-                edges.append((name, reader.text(end, 'the node of an edge'), end))
+        for edge in reader.items_if_any(node['edges'], 'edges'):
+            end = reader.fields(edge, 'the edge', 'node')['node']
+            edges.append((name, reader.text(end, 'the node of an edge'), end))
     successors: dict[str, dict[str, None]] = {name: {} for name in positions}
     repeated = 0
     for start, end, place in edges:

@@ -164,10 +164,6 @@ class Archive:
         else:
             _IDLE.append(self._reader)
 
-    def check_unchanged(self) -> None:
-        """Check that the file is as it was when it was opened; raise LogError."""
-        check_unchanged(self.path, self.stamp)
-
     def chunks(self, *, position_of: Mapping[str, int], first: int = 0, end: int | None = None,
                start: int | None = None) -> Iterator[Chunk]:
         """
@@ -232,7 +228,8 @@ class Archive:
             self._is_busy = False
             return
         self._reader.end()
-        self.check_unchanged()  # a file that changes while it is read looks damaged
+        # A file that changes while it is read looks damaged.
+        check_unchanged(self.path, self.stamp)
         raise LogError(problem, path=str(self.path))
 
 

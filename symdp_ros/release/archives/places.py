@@ -152,22 +152,13 @@ class Upload:
     def __str__(self) -> str:
         return str(self._target)
 
-    def check_free(self) -> None:
-        """
-        Check that the place is free, or holds the release, or a part of it.
-
-        :raises ConfigurationError: something else is there.
-        :raises LogError: the store refuses, or does not answer.
-        """
-        self._is_whole()
-
     def put(self) -> bool:
         """
         Write the release, unless it is there; return whether it was written.
 
-        :raises ConfigurationError, LogError: as `check_free`.
+        :raises ConfigurationError, LogError: as `is_whole`.
         """
-        is_whole, is_directory = self._is_whole(), self._release.is_dir()
+        is_whole, is_directory = self.is_whole(), self._release.is_dir()
         if not is_whole and not is_directory:
             self._put(self._release, self._target)
         elif not is_whole:
@@ -181,8 +172,13 @@ class Upload:
             draft.remove()
         return not is_whole
 
-    def _is_whole(self) -> bool:
-        """Return whether the release is there."""
+    def is_whole(self) -> bool:
+        """
+        Return whether the release is there; otherwise the place is free, or holds a part of it.
+
+        :raises ConfigurationError: something else is there.
+        :raises LogError: the store refuses, or does not answer.
+        """
         kind, here = self._target.kind(), self._release.exists()
         if kind == 'NotFound':
             return False

@@ -114,7 +114,7 @@ class Work:
                     path, privatized(chunks(), settings, key, self.threads),
                     archive.schema.with_metadata({RECORD: self.record}), columns.symbol,
                     settings.chain.states, self.on_rows or (lambda rows: None))
-                archive.check_unchanged()
+                parquet_file.check_unchanged(archive.path, archive.stamp)
             return Part(number, path.name, rows, os.path.getsize(path))
         except BaseException:
             remove(path)
