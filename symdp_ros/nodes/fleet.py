@@ -15,7 +15,6 @@ from typing import Any, TYPE_CHECKING
 from weakref import ref, WeakValueDictionary
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
@@ -133,7 +132,7 @@ class FleetNode(GuardedNode):
         self._answers = LateAnswers(self.create_service(
             Trigger, '~/reload', self._reload, qos_profile=QoSProfile(depth=CALLS)))
         self._publisher = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self.create_steady_timer(1.0, self._report)
         thread = self._make_for(robots.values())
         while thread.is_alive():
             spin_once(self, _BETWEEN_LOOKS)
@@ -301,8 +300,7 @@ class FleetNode(GuardedNode):
             _attempt(lambda: self._answers.send(response))
             self.destroy_timer(timer)
 
-        timer = self.create_timer(_BETWEEN_LOOKS, finish,
-                                  clock=Clock(clock_type=ClockType.STEADY_TIME))
+        timer = self.create_steady_timer(_BETWEEN_LOOKS, finish)
 
     def _report(self) -> None:
         failed = self._failed()

@@ -10,8 +10,10 @@ import traceback
 from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
+from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.node import Node
+from rclpy.timer import Timer
 from symdp_ros.errors import printable, SymdpError
 from type_description_interfaces.srv import GetTypeDescription
 
@@ -80,6 +82,11 @@ class GuardedNode(Node):
     def create_timer(self, timer_period_sec, callback, *args, **kwargs):
         """Make a timer, its callback guarded."""
         return super().create_timer(timer_period_sec, self.guarded(callback), *args, **kwargs)
+
+    def create_steady_timer(self, seconds: float, callback: Callable[[], object]) -> Timer:
+        """Make a timer by a clock that nobody sets, its callback guarded."""
+        return self.create_timer(seconds, callback,
+                                 clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def guarded(self, callback: Callable[..., Any], name: str = '') -> Callable[..., Any]:
         """

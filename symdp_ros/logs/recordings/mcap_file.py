@@ -39,8 +39,7 @@ def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | RecordedMessag
     """
     Yield every topic of the file, and the messages of some, in the order on disk.
 
-    :raises LogError: it is cut off or damaged, holds another number of messages than it announces,
-        or unpacks to too much (`unpack.Allowance`).
+    :raises LogError: as `check`, or it holds another number of messages than it announces.
     """
     with RegularFile(path) as file:
         _check_ends(file)
@@ -195,11 +194,7 @@ def _fields(content: bytes, place: int = 0) -> Iterator[bytes]:
 
 def write(path: Path, topics: Sequence[Topic], messages: Iterable[RecordedMessage],
           record: str = '') -> None:
-    """
-    Write a new file; parameters as in `sqlite3_file.write`.
-
-    It is not compressed, so that the bytes do not depend on a compressor's version.
-    """
+    """Write a new file, not compressed: no byte depends on a compressor's version."""
     from mcap.writer import CompressionType, Writer
 
     with open(path, 'xb') as file:

@@ -37,11 +37,7 @@ def is_open(path: Path) -> bool:
 
 
 def scan(path: Path, topics: Collection[str]) -> Iterator[Topic | RecordedMessage]:
-    """
-    Yield every topic of the file, and then the messages of some, in the order on disk.
-
-    :raises LogError: as `check`.
-    """
+    """Yield every topic of the file, and then the messages of some, in the order on disk."""
     check(path)
     with _opened(path) as db:
         definitions: dict[object, tuple[str, str]] = {}
@@ -114,11 +110,7 @@ def _is_plain(db: sqlite3.Connection, name: str, definition: object) -> bool:
 
 def write(path: Path, topics: Sequence[Topic], messages: Iterable[RecordedMessage],
           record: str = '') -> None:
-    """
-    Write a new file, without the record.
-
-    The definitions of the topics are of the form `ros2msg` or `ros2idl`.
-    """
+    """Write a new file, without the record."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute(f'PRAGMA page_size = {_PAGE_SIZE}')
         db.execute('PRAGMA journal_mode = MEMORY')

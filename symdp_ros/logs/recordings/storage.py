@@ -25,7 +25,7 @@ class StorageFile(Protocol):
     def write(self, path: Path, topics: Sequence[Topic], messages: Iterable[RecordedMessage],
               record: str) -> None:
         """
-        Write a new file; topics of one type have the same definition.
+        Write a new file; topics of one type have one definition, `ros2msg` or `ros2idl`.
 
         :param record: what it says of itself, if its format has a place for that.
         """

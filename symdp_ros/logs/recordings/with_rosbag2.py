@@ -42,34 +42,21 @@ def scan(path: Path, storage: str,
 
 def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted: Wanted,
            messages: Iterable[bytes]) -> Values | None:
-    """
-    Return what is wanted of each message; None where one is no such message.
-
-    :param definitions: not used: the installed type is.
-    :raises LogError: the type is not installed; what is wanted is not in it.
-    """
+    """Return what is wanted of each message, by the installed type: `Library.decode`."""
     messages = list(messages)
     return child.call(_decode, message_type, tuple(wanted), messages,
                       size=sum(map(len, messages)))
 
 
 def fields(message_type: str) -> dict[str, FieldType]:
-    """
-    Return the fields of a type, a bounded string as another type than a string.
-
-    :raises ConfigurationError: the type is not installed.
-    """
+    """Return the fields of an installed type, a bounded string as another type than a string."""
     known = message_class(message_type).get_fields_and_field_types()
     return {name: FieldType(kind) for name, kind in known.items()}
 
 
 def write(directory: Path, messages: Sequence[tuple[int, bytes]], storage: str, topic: str,
           message_type: str, record: str = '') -> None:
-    """
-    Write (stamp, serialized) into the files of a recording.
-
-    :raises LogError: they could not be written whole.
-    """
+    """Write a recording; raise LogError where it could not be written whole."""
     import rosbag2_py
 
     # rosbag2 makes the directory itself, and its files are named after it.

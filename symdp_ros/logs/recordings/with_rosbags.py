@@ -30,12 +30,10 @@ def is_installed() -> bool:
 def decode(message_type: str, definitions: Mapping[str, tuple[str, str]], wanted: Wanted,
            messages: Iterable[bytes]) -> Values | None:
     """
-    Return what is wanted of each message; None where one is no such message.
+    Return what is wanted of each message: `Library.decode`.
 
     Code is generated from the definitions in a recording, and a few bytes of them can cause
     endless work. So they are used in a child process.
-
-    :raises LogError: as `serialized.decoder`.
     """
     from symdp_ros.logs.recordings.serialized import decode_messages, is_standard
 

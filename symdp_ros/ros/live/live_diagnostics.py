@@ -7,7 +7,6 @@ from time import monotonic
 from typing import Any, TYPE_CHECKING
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock, ClockType
 from rclpy.qos import ReliabilityPolicy
 from symdp_ros.errors import printable
 from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
@@ -73,8 +72,7 @@ class LiveDiagnostics:
         self._since_waiting = _REPORTS_A_RATE_SPANS
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._rate, self._silence = Rate(monotonic()), Silence()
-        self._timer = node.create_timer(1.0, self._report,
-                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_steady_timer(1.0, self._report)
 
     def activate(self, subscription: AdaptiveSubscription | None) -> None:
         """Take note that the node is active, and what it reads by."""

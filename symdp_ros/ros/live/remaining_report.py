@@ -7,7 +7,6 @@ import subprocess
 import sys
 from typing import Any
 
-from rclpy.clock import Clock, ClockType
 from symdp_ros.analysis.remaining import VISITS
 
 _LOOKS = 1.0  # seconds
@@ -32,8 +31,7 @@ class RemainingReport:
         self._input, self._output = self._process.stdin, self._process.stdout
         self._input.write(json.dumps(dict(values)).encode() + b'\n')
         self._input.flush()  # left open: it closes when this process ends, and ends the other
-        self._timer = node.create_timer(_LOOKS, self._look,
-                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_steady_timer(_LOOKS, self._look)
 
     def end(self) -> None:
         """Say nothing any more."""
