@@ -23,6 +23,7 @@ from symdp_ros.logs.recordings import mcap_file, rosbag, sqlite3_file
 from symdp_ros.logs.recordings.recorded import METADATA
 from symdp_ros.logs.recordings.storage import STORAGES
 from symdp_ros.logs.recordings.wanted import Value, Wanted
+from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.messages.poses import RegionLocator
 from symdp_ros.words import stamps
 
@@ -177,11 +178,22 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
         another frame and `refuse_frames`.
     :raises ConfigurationError: `message_type` is no message type.
     """
+    return read_input(path, InputSettings(
+        topic=topic, message_type=message_type, field=field, where=tuple(where),
+        level_field=level_field, map_frame=map_frame, refuse_frames=refuse_frames,
+        stamp_key=stamp_key, symbol_key=symbol_key, stamp_unit=stamp_unit), locator, naming or ())
+
+
+def read_input(path: str | Path, read: InputSettings, locator: RegionLocator | None = None,
+               naming: Collection[str] = ()) -> list[tuple[int, str | None]]:
+    """Return what `read_log` does, by settings; a locator begins anew with each log."""
     path, line = Path(path), None
-    wanted = Wanted(field, tuple(where), tuple(naming or ()), locator is not None, level_field,
-                    map_frame, refuse_frames)
+    wanted = Wanted(read.field, read.where, tuple(naming), locator is not None, read.level_field,
+                    read.map_frame, read.refuse_frames)
+    if locator is not None:
+        locator.reset()  # no log's regions depend on another log
     try:
-        entries = _read(path, topic, message_type, wanted, stamp_key, symbol_key, stamp_unit)
+        entries = _read(path, read, wanted)
         return [(stamp, locator.locate(*value) if locator is not None and isinstance(value, tuple)
                  else cast(str | None, value)) for stamp, value in entries]
     except ConfigurationError:
@@ -334,15 +346,14 @@ def _refuse_kind(path: Path) -> None:
         raise LogError(f'it {kind}')
 
 
-def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stamp_key: str,
-          symbol_key: str, stamp_unit: str) -> list[tuple[int, Value]]:
+def _read(path: Path, read: InputSettings, wanted: Wanted) -> list[tuple[int, Value]]:
     if path.is_dir():
         if not (path / METADATA).exists():
             raise LogError(f'it is no recording, or is still being recorded: there is no '
                            f'{METADATA} in it')
-        return rosbag.read(path, topic, message_type, wanted)
+        return rosbag.read(path, read.topic, read.message_type, wanted)
     if path.suffix in _BAG_FILES:
-        return rosbag.read(path, topic, message_type, wanted)
+        return rosbag.read(path, read.topic, read.message_type, wanted)
     if path.suffix not in _TEXT and not os.path.lexists(path):
         raise LogError('there is no such file or directory')
     if path.suffix not in _TEXT:
@@ -356,8 +367,8 @@ def _read(path: Path, topic: str, message_type: str | None, wanted: Wanted, stam
                            'messages')
     try:
         log: list[tuple[int, Value]] = list(
-            jsonl.read_positions(path, stamp_key, wanted.level_field, stamp_unit) if poses else
-            _TEXT[path.suffix].read(path, stamp_key, symbol_key, stamp_unit))
+            jsonl.read_positions(path, read.stamp_key, read.level_field, read.stamp_unit) if poses
+            else _TEXT[path.suffix].read(path, read.stamp_key, read.symbol_key, read.stamp_unit))
     except LogError:
         _refuse_kind(path)
         raise

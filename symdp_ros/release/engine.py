@@ -15,17 +15,17 @@ from symdp_ros.errors import LogError
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import span_of
 from symdp_ros.ledger.units import Loss
-from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, release_name, sample,
-                            sampled, SkippedLog, TopicOutcome, write_log, write_with_topics)
+from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, read_input, release_name,
+                            sample, sampled, SkippedLog, TopicOutcome, write_log,
+                            write_with_topics)
 from symdp_ros.logs.recordings.storage import STORAGES
 from symdp_ros.maps.pose_report import far_text, floors_text
-from symdp_ros.release.draft import Draft
 from symdp_ros.release.inspection import Inspection, MOST_NAMES, Moves, of_states
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
 from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
-from symdp_ros.release.session import ReleaseSession
-from symdp_ros.release.settings import entries_of, ReleaseSettings
+from symdp_ros.release.session import Draft, ReleaseSession
+from symdp_ros.release.settings import ReleaseSettings
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
@@ -71,8 +71,8 @@ class LogDraft(Draft):
     def read(self, stack: ExitStack) -> None:
         """Read and sample the log."""
         settings, read = self.settings, self.settings.input
-        self.sample(entries_of(self.log, read, settings.locator,
-                               None if read.is_pose else read.table(settings.chain.states)))
+        self.sample(read_input(self.log.path, read, settings.locator,
+                               () if read.is_pose else read.table(settings.chain.states)))
 
     def sample(self, entries: list[tuple[int, str | None]]) -> None:
         """Make words of (stamp in nanoseconds, value) of every entry; raise LogError: none."""
@@ -205,11 +205,10 @@ class Releaser(ReleaseSession):
         settings.check()
         if ledger is not None:
             check_apart(ledger.path, release_dir)
-        self._settings, self._allow_unknown = settings, allow_unknown
-        self._for_operator = for_operator
-        self._moves = Moves.of(settings.chain, stays_only=True)
-        self._mechanisms = Mechanisms(settings, random) if mechanisms is None else mechanisms
-        self._on_topics, self._program = on_topics, program
+        self._draft_of = partial(
+            LogDraft, settings, mechanisms=mechanisms or Mechanisms(settings, random),
+            moves=Moves.of(settings.chain, stays_only=True), allow_unknown=allow_unknown,
+            on_topics=on_topics, program=program, for_operator=for_operator)
         super().__init__(settings, release_dir, ledger=ledger, compare=for_operator,
                          writing=settings.writing, **keeping)
 
@@ -278,9 +277,7 @@ class Releaser(ReleaseSession):
             while (waiting and len(releases) < _MOST_LOGS and symbols < _MOST_SYMBOLS
                    and monotonic() < until and not (stopped := stop())):
                 log = waiting.popleft()
-                draft = LogDraft(self._settings, log, self._mechanisms, self._moves,
-                                 self._allow_unknown, self._on_topics, self._program,
-                                 self._for_operator)
+                draft = self._draft_of(log)
                 outcome = outcome_of(log.id, partial(self.prepare, draft, stack))
                 releases.append(outcome or draft)
                 symbols += releases[-1].length or 0

@@ -26,12 +26,11 @@ from symdp_ros.ledger.units import as_text, Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.maps.chain_file import chain_text
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.release.draft import Draft
 from symdp_ros.release.engine import LogDraft
 from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
 from symdp_ros.release.outbox import Outbox
 from symdp_ros.release.report import KINDS, Outcome
-from symdp_ros.release.session import ReleaseSession
+from symdp_ros.release.session import Draft, ReleaseSession
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.sampling_settings import SamplingSettings

@@ -5,7 +5,7 @@ The settings of releases: how logs and archives are read, privatized and written
 
 Releases with the same `digest` are the same release; other settings change only their form.
 """
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 import json
 from typing import Any
@@ -17,7 +17,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.ledger.charging import loss_of
 from symdp_ros.ledger.units import Loss
-from symdp_ros.logs import Keep, LogFile, read_log
+from symdp_ros.logs import Keep
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.map_settings import MapSettings
@@ -241,15 +241,3 @@ def _rows(values: Mapping[str, Any]) -> tuple[SamplingSettings, MechanismSetting
             'protect needs times, and the rows of an archive are symbols: give adjacency: k '
             '(--adjacency) instead, which hides any k of them', setting='adjacency')
     return SamplingSettings(), MechanismSettings.of(values)
-
-
-def entries_of(log: LogFile, read: InputSettings, locator: Locator | None,
-               naming: Collection[str] | None = None) -> list[tuple[int, str | None]]:
-    """Return what `read_log` finds in a log; parameters and errors as there."""
-    if locator is not None:
-        locator.reset()  # no log's regions depend on another log
-    return read_log(
-        log.path, topic=read.topic, message_type=read.message_type, field=read.field,
-        where=read.where, stamp_key=read.stamp_key, symbol_key=read.symbol_key, naming=naming,
-        locator=locator, level_field=read.level_field, map_frame=read.map_frame,
-        refuse_frames=read.refuse_frames, stamp_unit=read.stamp_unit)

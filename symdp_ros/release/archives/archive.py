@@ -43,12 +43,11 @@ from symdp_ros.release.archives.dataset import Dataset, routes_at_once, SUFFIX
 from symdp_ros.release.archives.parquet_file import end_readers, Sizes
 from symdp_ros.release.archives.places import opened
 from symdp_ros.release.archives.tasks import write_release
-from symdp_ros.release.draft import Draft
 from symdp_ros.release.inspection import Inspection, Moves, of_states
 from symdp_ros.release.mechanisms import Mechanisms
 from symdp_ros.release.outbox import check_apart, Outbox
 from symdp_ros.release.report import outcome_of, Report
-from symdp_ros.release.session import ReleaseSession
+from symdp_ros.release.session import Draft, ReleaseSession
 from symdp_ros.release.settings import ReleaseSettings
 
 if TYPE_CHECKING:

@@ -29,7 +29,8 @@ from symdp_ros.errors import ConfigurationError, LogError, printable, raising
 from symdp_ros.files.durable import check_new, flush
 from symdp_ros.files.processes import in_processes
 from symdp_ros.ledger.subjects import check_subject
-from symdp_ros.logs import list_logs, LogFile, LogListing, LogState, sampled, SkippedLog
+from symdp_ros.logs import (list_logs, LogFile, LogListing, LogState, read_input, sampled,
+                            SkippedLog)
 from symdp_ros.logs.log_files import UNPRINTABLE
 from symdp_ros.logs.recordings.recorded import METADATA
 from symdp_ros.maps.dead_ends import counted
@@ -38,7 +39,6 @@ from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.release.archives.dataset import SUFFIX
 from symdp_ros.release.archives.parquet_file import Columns, parquet
-from symdp_ros.release.settings import entries_of
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 _GROUP_ROWS = 1 << 20  # of a file; then a row group ends with the route
@@ -94,7 +94,7 @@ class TableSettings:
 
         :raises LogError, ConfigurationError: as `read_log`.
         """
-        return sampled(entries_of(log, self.input, self.locator()), self.sampling)
+        return sampled(read_input(log.path, self.input, self.locator()), self.sampling)
 
 
 @dataclass(frozen=True)
