@@ -182,11 +182,11 @@ class Account:
     subject: str
     unit: Unit | None = None
     budget: Fraction | None = None
-    raised: Fraction = Fraction(0)  # what was spent in addition to the charges
+    added: Fraction = Fraction(0)  # what was spent in addition to the charges
     delta: Fraction | None = None  # of accounting: zcdp; None: pure
     has_accounting: bool = False  # whether the ledger stores that it is pure, or zcdp
-    raised_rho: Fraction = Fraction(0)  # of the part of `raised` whose ρ is known
-    raised_pure: Fraction = Fraction(0)  # the part of `raised` whose ρ is not known
+    added_rho: Fraction = Fraction(0)  # of the part of `added` whose ρ is known
+    added_without_rho: Fraction = Fraction(0)  # the part of `added` whose ρ is not known
     live_words: int = 0
     _losses: dict[Loss, int] = field(default_factory=dict, repr=False)  # how many charges each
     _logs: dict[str, list[Loss]] = field(default_factory=dict, repr=False)  # of each log id
@@ -201,12 +201,12 @@ class Account:
             self.budget = entry.amount or None
             self.delta, self.has_accounting = entry.described_amount('delta'), True
         elif entry.kind == 'spent':
-            self.raised += entry.amount
+            self.added += entry.amount
             rho = entry.described_amount('rho')
             if rho is None:
-                self.raised_pure += entry.amount
+                self.added_without_rho += entry.amount
             else:
-                self.raised_rho += rho
+                self.added_rho += rho
         elif entry.kind == 'unit':
             self.unit = Unit(entry.adjacency or None, entry.sampling,
                              amount_or_none(entry.period), amount_or_none(entry.seconds),
@@ -245,7 +245,7 @@ class Account:
 
         What was spent in addition to the charges may be of any log, and is counted for each.
         """
-        return _sum([self.raised, self._sum(Unit.cost) if log_id is None else
+        return _sum([self.added, self._sum(Unit.cost) if log_id is None else
                      self._cost_of(log_id)])
 
     def _sum(self, cost: Callable[[Unit, Loss], Fraction]) -> Fraction:
@@ -262,33 +262,33 @@ class Account:
     def spent_by_one(self) -> Fraction:
         """Return the most that one log, in all its releases, or one live word has spent."""
         unit = self.unit or Unit()
-        return self.raised + max([*map(self._cost_of, self._logs), *map(unit.cost, self._live)],
-                                 default=_NOTHING)
+        return self.added + max([*map(self._cost_of, self._logs), *map(unit.cost, self._live)],
+                                default=_NOTHING)
 
     @property
     def spent_at_once(self) -> Fraction:
         """Return the same of all logs together that one change may touch, by their stamps."""
         costs = {log: self._cost_of(log) for log in self._spans}
         most, _ = most_at_once(self._spans, costs, self.unit.seconds if self.unit else None)
-        return max(self.raised + most, self.spent_by_one)
+        return max(self.added + most, self.spent_by_one)
 
     @property
     def spent_by_all(self) -> Fraction:
         """Return what the same change in every log, route and live word costs, as `counted`."""
-        spent = self.raised + self._sum(Unit.repeated_cost)
+        spent = self.added + self._sum(Unit.repeated_cost)
         return spent if self.delta is None else min(spent, epsilon_at(
-            self._raised_rho + self._sum(Unit.repeated_rho), self.delta))
+            self._added_rho + self._sum(Unit.repeated_rho), self.delta))
 
     @property
     def rho(self) -> Fraction:
         """Return the ρ of zCDP of all releases, in the unit of the subject."""
-        return self._raised_rho + self._sum(Unit.rho)
+        return self._added_rho + self._sum(Unit.rho)
 
     @property
-    def _raised_rho(self) -> Fraction:
+    def _added_rho(self) -> Fraction:
         # What is known of additional spending is its ε alone: it may have been one release. It
         # is counted by rule 1 (`core.accounting`), which may be more: it says of no rule.
-        return self.raised_rho + self.raised_pure**2 / 2
+        return self.added_rho + self.added_without_rho**2 / 2
 
     def epsilon_at(self, delta: Fraction) -> Fraction:
         """Return an ε so that all releases are (ε, δ)-private; at most the sum of their ε."""
@@ -358,7 +358,7 @@ class Account:
         one, at_once = (min(spent, self.counted) for spent in (
             self.spent_by_one, self.spent_at_once))
         # What was counted besides may have been in several words, too.
-        least = 'at least ' if self.raised else ''
+        least = 'at least ' if self.added else ''
         return (f'such a change in one of its {" and ".join(words)} costs at most ε = '
                 f'{as_text(one)}; '
                 + (f'where several logs show it, by their stamps, at most ε = {as_text(at_once)}; '

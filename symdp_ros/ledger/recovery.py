@@ -280,7 +280,7 @@ def _restore_spent(ledger: Ledger, mark: Mark | None, least: dict[str, Fraction]
                           f'({accounting_text(delta)}), as the mark says')
         rho = account.rho
         more = ledger.set_spent(subject, marked.spent(), 'recovered from the mark',
-                                marked.raised_rho)
+                                marked.added_rho)
         if more:
             report.append(f'{name}: the mark says that {as_text(marked.spent())} was spent; '
                           f'{as_text(more)} more is counted')

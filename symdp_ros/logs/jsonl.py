@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from symdp_ros.errors import LogError
 from symdp_ros.files import bounds
 from symdp_ros.logs.csv_log import lines
-from symdp_ros.messages.poses import Position
+from symdp_ros.messages.poses import FloorPosition
 from symdp_ros.messages.vda5050 import check_level_field, position_of
 from symdp_ros.words import stamps
 
@@ -32,7 +32,7 @@ def read(path: Path, stamp_key: str, symbol_key: str,
 
 
 def read_positions(path: Path, stamp_key: str, level_field: str,
-                   unit: str = '') -> list[tuple[int, Position | None]]:
+                   unit: str = '') -> list[tuple[int, FloorPosition | None]]:
     """
     Return (stamp, position) of every line, which is a state of VDA 5050; None: it knows none.
 

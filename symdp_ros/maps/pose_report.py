@@ -54,7 +54,7 @@ def far_text(locator: Locator) -> str:
 
 
 def distances_text(locator: Locator) -> str:
-    """Return how far `locator.kept` lie from the nearest region; '' where none has a region."""
+    """Return how far `locator.recorded` lie from the nearest region; '': none has one."""
     distances = locator.distances()
     distances = distances[np.isfinite(distances)]
     if not len(distances):

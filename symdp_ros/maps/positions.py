@@ -24,7 +24,7 @@ Corners: TypeAlias = tuple[Position, ...]
 FARTHEST = 1e9
 
 _MOST_UNKNOWN = 100  # floors
-_MOST_KEPT = 1_000_000  # positions
+_MOST_RECORDED = 1_000_000  # positions
 _LONE_VARIANCE = 0.25  # m², of a map's only node: a disc with a radius of 1 m
 
 
@@ -74,7 +74,7 @@ class Locator:
     :ivar positions: how many there were since the last `reset`; like the next ones, it tells
         something of them.
     :ivar far: how many of them lie farther from that box, in x or y, than it is large.
-    :ivar kept: these positions, at most a million of them, where somebody has put a list here.
+    :ivar recorded: these positions, at most a million of them, where somebody has put a list here.
 
     :ivar unknown_levels: floors that the map does not have → how many positions were there.
     """
@@ -115,7 +115,7 @@ class Locator:
         self._surely = self._shapes.surely_nearest(self._hysteresis)
         self.levels = sorted({level for level in self._levels if level is not None})
         self._of_no_name = self.levels[0] if len(self.levels) == 1 else ''
-        self.kept: list[tuple[float, float, str | None]] | None = None
+        self.recorded: list[tuple[float, float, str | None]] | None = None
         self._on: dict[str | None, list[int]] = {
             level: [i for i, own in enumerate(self._levels)
                     if level is None or own in (None, level)]
@@ -142,8 +142,8 @@ class Locator:
         self._last: int | None = None
         self.unknown_levels: dict[str, int] = {}
         self.positions = self.far = 0
-        if self.kept is not None:
-            self.kept = []
+        if self.recorded is not None:
+            self.recorded = []
 
     def follow(self, former: 'Locator') -> None:
         """Go on from the last region of another locator, if it is one of these."""
@@ -165,8 +165,8 @@ class Locator:
         self.positions += 1
         if not (self._low[0] <= x <= self._high[0] and self._low[1] <= y <= self._high[1]):
             self.far += 1
-        if self.kept is not None and len(self.kept) < _MOST_KEPT:
-            self.kept.append((x, y, level))
+        if self.recorded is not None and len(self.recorded) < _MOST_RECORDED:
+            self.recorded.append((x, y, level))
         last, away, stays = self._last, inf, False
         if last is not None and (level is None or self._levels[last] in (None, level)):
             away = self._shapes.distance(last, x, y)
@@ -183,8 +183,8 @@ class Locator:
         return None if last is None else self._names[last]
 
     def distances(self) -> npt.NDArray[np.float64]:
-        """Return how far each of `kept` is from the nearest region, in metres; inf: no region."""
-        places = self.kept or []
+        """Return how far each of `recorded` is from the nearest region [m]; inf: no region."""
+        places = self.recorded or []
         distances = np.full(len(places), inf)
         on: dict[str | None, list[int]] = {}
         for number, (_, _, level) in enumerate(places):

@@ -14,7 +14,7 @@ from symdp_ros.messages.fields import FieldType
 _ON_THE_WAY = ('position', 'pose', 'point', 'translation', 'transform', 'location')
 
 #: (x, y, name of the floor or None), in metres.
-Position = tuple[float, float, str | None]
+FloorPosition = tuple[float, float, str | None]
 
 
 class RegionLocator(Protocol):
@@ -44,7 +44,7 @@ def pose_advice(fields: Fields, message_type: str) -> str:
 def position_reader(fields: Fields, message_type: str, field: str, *, where: Iterable[str] = (),
                     level_field: str = '', map_frame: str = 'map',
                     on_foreign_frame: Callable[[str], None] = lambda frame: None
-                    ) -> Callable[[Any], Position | None | NotInput]:
+                    ) -> Callable[[Any], FloorPosition | None | NotInput]:
     """
     Return a function from a message to the position in it.
 
@@ -68,7 +68,7 @@ def position_reader(fields: Fields, message_type: str, field: str, *, where: Ite
         level, _ = symbol_at(fields, message_type, level_field)
     wanted = map_frame.removeprefix('/')
 
-    def read(message: Any) -> Position | None:
+    def read(message: Any) -> FloorPosition | None:
         position = x(message), y(message), None if level is None else level(message)
         if frame is not None:
             frame_of_message = frame(message)

@@ -16,7 +16,7 @@ import re
 from typing import Any, NamedTuple
 
 from symdp_ros.errors import ConfigurationError, printable
-from symdp_ros.messages.poses import Position, RegionLocator
+from symdp_ros.messages.poses import FloorPosition, RegionLocator
 
 #: The only floor that a state names: what `level_field` may be.
 MAP_ID = 'mapId'
@@ -114,7 +114,7 @@ def check_level_field(level_field: str) -> None:
                                  setting='level_field')
 
 
-def position_of(state: Mapping[str, Any], with_floor: bool) -> Position | None:
+def position_of(state: Mapping[str, Any], with_floor: bool) -> FloorPosition | None:
     """
     Return the position that a state holds; None where it has none, or does not know it.
 

@@ -282,7 +282,7 @@ def test_distances_of_positions_that_were_kept(kind, positions):
     places = {name: Place(at.x, at.y, at.variance, level, at.corners) for (name, at), level in zip(
         KINDS[kind].items(), ['L1', 'L2', 'L1', None] * 16, strict=True)}
     locator = Locator(places)
-    locator.kept = []
+    locator.recorded = []
     for at in positions:
         locator.locate(*at)
     expected = [min(distance(place, x, y) for place in places.values() if level is None

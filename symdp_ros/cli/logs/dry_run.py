@@ -69,7 +69,7 @@ def dry_run(settings: ReleaseSettings, logs: Iterable[LogFile],
             charging.subject_budget, charging.accounting, charging.delta))
         before, moves, mechanisms = account.counted, Moves.of(settings.chain), Mechanisms(settings)
         if settings.locator is not None:
-            settings.locator.kept = []
+            settings.locator.recorded = []
         # 'auto' takes seconds to choose, and what it takes changes no sum of ε.
         is_free = account.delta is None and len(settings.mechanism.available()) > 1
         priced = None if is_free else mechanisms

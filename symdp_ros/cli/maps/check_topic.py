@@ -62,7 +62,7 @@ def _poses(graph: TransitionGraph, options: argparse.Namespace) -> tuple[list[Ro
     """Return how far poses lie from their regions, and whether most of them have one."""
     locator = read_locator(graph, resolve_path(options.regions) if options.regions else None,
                            max_distance=options.max_distance)
-    locator.kept = []
+    locator.recorded = []
     frames = Counter[str]()
 
     def count_frame(frame: str) -> None:

@@ -359,13 +359,13 @@ class _Rows:
         self._block = sampler.block(n, width)
         self._W, self._E = sampler.rows(min(n, self._block + 1), width, sampler.plan(n))
         self._firsts = range(0, n, max(1, self._block))
-        self._kept: dict[int, tuple[Floats, ShortInts]] = {}
+        self._checkpoints: dict[int, tuple[Floats, ShortInts]] = {}
         #: the power of two by which the first row was divided
         self.exponent = 0
         for first in reversed(self._firsts):
             self.exponent += self._sweep(first)
             if first:
-                self._kept[first] = self._W[0].copy(), self._E[0].copy()
+                self._checkpoints[first] = self._W[0].copy(), self._E[0].copy()
 
     def __iter__(self) -> Iterator[tuple[int, int, Floats, ShortInts]]:
         for first in self._firsts:
@@ -376,7 +376,7 @@ class _Rows:
     def _sweep(self, first: int) -> int:
         last, sampler = min(first + self._block, len(self._word.symbols)), self._sampler
         if last < len(self._word.symbols):
-            row, exponents = self._kept[last]
+            row, exponents = self._checkpoints[last]
             self._W[last - first] = row
             self._E[min(last - first, len(self._E) - 1)] = exponents
         if sampler.compiled is not None:

@@ -99,12 +99,12 @@ class _Passes:
         self._prepare()
         length, count = columns.shape
         self._spacing = max(1, ceil(sqrt(length)))
-        self._kept = dict[int, _Scaled]()
+        self._checkpoints = dict[int, _Scaled]()
         shape = len(self._models), len(chain), count
         values = _Scaled(np.ones(shape), self._no_logarithms(shape))
         for t in range(length - 1, -1, -1):
             if t % self._spacing == self._spacing - 1 or t == length - 1:
-                self._kept[t] = values
+                self._checkpoints[t] = values
             values = self._back(values, t)
         self._check_start(values)
         #: P[m_1 = m] at the initial state: shape (models, states), of each word
@@ -117,7 +117,7 @@ class _Passes:
         length = len(self._columns)
         for begin in range(0, length, self._spacing):
             end = min(begin + self._spacing, length)
-            after = [self._kept.pop(end - 1)]
+            after = [self._checkpoints.pop(end - 1)]
             for t in range(end - 1, begin, -1):
                 after.append(self._back(after[-1], t))
             for t in range(begin, end):

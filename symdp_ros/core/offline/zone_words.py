@@ -7,7 +7,7 @@ import numpy as np
 from symdp_ros.core.annotations import Ints
 from symdp_ros.core.offline.reachable import edges_of, ReachableChain
 
-_MOST_KEPT = 10_000  # sets of states
+_MOST_SETS = 10_000  # sets of states
 
 
 class _Reached:
@@ -31,7 +31,7 @@ class ZoneWords:
     def __init__(self, chain: ReachableChain, zone_of: Ints, initial: int):
         self._chain, self._zone_of, self._initial = chain, zone_of, initial
         self._start = _Reached(np.array([chain.initial]))
-        self._kept: dict[bytes, _Reached] = {}
+        self._sets: dict[bytes, _Reached] = {}
 
     def of(self, symbols: Ints) -> Ints:
         """
@@ -55,8 +55,8 @@ class ZoneWords:
         inside = (ahead >= begin) & (ahead < end)
         if inside.any():
             ahead = ahead[inside]
-        if len(self._kept) >= _MOST_KEPT:
-            self._kept, self._start = {}, _Reached(self._start.states)
-        states_ahead = self._kept.setdefault(ahead.tobytes(), _Reached(ahead))
+        if len(self._sets) >= _MOST_SETS:
+            self._sets, self._start = {}, _Reached(self._start.states)
+        states_ahead = self._sets.setdefault(ahead.tobytes(), _Reached(ahead))
         reached.following[zone] = step = states_ahead, bool(inside.any())
         return step

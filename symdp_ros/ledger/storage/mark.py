@@ -90,7 +90,7 @@ class Mark:
             return False
         now, then = (_account(account.subject, json.loads(text))
                      for text in (of_account(account), stored))
-        return (now.raised < then.raised or now.raised_rho < then.raised_rho
+        return (now.added < then.added or now.added_rho < then.added_rho
                 or (now.unit, now.budget, now.delta) != (then.unit, then.budget, then.delta))
 
 
@@ -123,7 +123,7 @@ def of_account(account: Account) -> str:
 def _account(subject: str, stored: dict[str, Any]) -> Account:
     return Account(subject, _unit(stored), amount_or_none(stored['budget']),
                    amount(stored['spent']), delta=amount_or_none(stored.get('delta')),
-                   has_accounting='delta' in stored, raised_rho=amount(stored['rho']))
+                   has_accounting='delta' in stored, added_rho=amount(stored['rho']))
 
 
 def _unit(stored: dict[str, Any]) -> Unit | None:

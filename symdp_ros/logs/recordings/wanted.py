@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from symdp_ros.errors import ConfigurationError, LogError
 from symdp_ros.messages.field_paths import Fields, NotInput, symbol_reader
 from symdp_ros.messages.fields import useless_field
-from symdp_ros.messages.poses import pose_advice, Position, position_reader
+from symdp_ros.messages.poses import FloorPosition, pose_advice, position_reader
 
-Value = str | Position | None
+Value = str | FloorPosition | None
 #: (number of a message, what is wanted of it) for each message that is input.
 Values = list[tuple[int, Value]]
 
