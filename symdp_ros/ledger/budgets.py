@@ -22,8 +22,7 @@ class NamedBudget:
     The budget of a subject and its accounting, as a caller names them.
 
     :param budget: None: what is stored is left.
-    :param accounting: 'pure' or 'zcdp'; '' leaves what is stored. 'pure' does so, too, without a
-        budget.
+    :param accounting: 'pure' or 'zcdp'; '' leaves what is stored.
     :param delta: δ of 'zcdp'; None: another accounting.
     """
 
@@ -34,26 +33,22 @@ class NamedBudget:
     @classmethod
     def of(cls, subject_budget: float, accounting: str, delta: float) -> 'NamedBudget':
         """
-        Return what the options name; a `subject_budget` of 0.0 names none.
+        Return what the options name; a `subject_budget` of 0.0, and 'pure' without one, name none.
 
         :raises BudgetError: one of them is out of range, or they do not go together.
         """
-        return cls(limit('subject_budget', subject_budget), accounting,
-                   checked_delta(accounting, delta))
+        budget, at = limit('subject_budget', subject_budget), checked_delta(accounting, delta)
+        return cls(budget, '' if budget is None and at is None else accounting, at)
 
     @property
     def is_given(self) -> bool:
         """Return whether it names anything."""
-        return self.budget is not None or self._names_accounting
-
-    @property
-    def _names_accounting(self) -> bool:
-        return self.accounting == 'zcdp' or self.budget is not None and self.accounting != ''
+        return self.budget is not None or self.accounting != ''
 
     def adds_to(self, stored: Account) -> bool:
         """Return whether it names what is not stored yet."""
         return (self.budget is not None and stored.budget is None
-                or self._names_accounting and not stored.has_accounting)
+                or self.accounting != '' and not stored.has_accounting)
 
     def differs_from(self, stored: Account) -> bool:
         """Return whether something else is stored."""
@@ -61,7 +56,7 @@ class NamedBudget:
                 or self._has_other_accounting(stored) and stored.has_accounting)
 
     def _has_other_accounting(self, stored: Account) -> bool:
-        return self._names_accounting and stored.delta != self.delta
+        return self.accounting != '' and stored.delta != self.delta
 
     def entry(self, stored: Account) -> Entry:
         """Return an entry that stores it, with what is stored already."""

@@ -186,12 +186,10 @@ def read_log(path: str | Path, *, topic: str = 'region', message_type: str | Non
 
 def read_input(path: str | Path, read: InputSettings, locator: RegionLocator | None = None,
                naming: Collection[str] = ()) -> list[tuple[int, str | None]]:
-    """Return what `read_log` does, by settings; a locator begins anew with each log."""
+    """Return what `read_log` does, by settings."""
     path, line = Path(path), None
     wanted = Wanted(read.field, read.where, tuple(naming), locator is not None, read.level_field,
                     read.map_frame, read.refuse_frames)
-    if locator is not None:
-        locator.reset()  # no log's regions depend on another log
     try:
         entries = _read(path, read, wanted)
         return [(stamp, locator.locate(*value) if locator is not None and isinstance(value, tuple)

@@ -23,9 +23,6 @@ class RegionLocator(Protocol):
     def locate(self, x: float, y: float, level: str | None = None) -> str | None:
         """Return the region of a position, None where it is in none; it never raises."""
 
-    def reset(self) -> None:
-        """Forget the last region."""
-
 
 def is_whole_message(fields: Fields, message_type: str, field: str) -> bool:
     """Return whether the option `field` stands for the whole message, as its default does."""

@@ -71,6 +71,8 @@ class LogDraft(Draft):
     def read(self, stack: ExitStack) -> None:
         """Read and sample the log."""
         settings, read = self.settings, self.settings.input
+        if settings.locator is not None:
+            settings.locator.reset()  # no log's regions depend on another log
         self.sample(read_input(self.log.path, read, settings.locator,
                                () if read.is_pose else read.table(settings.chain.states)))
 

@@ -103,8 +103,8 @@ class _LearnedChain(Draft):
     changed = ('the logs have changed since a chain was learned from them: give new logs names of '
                'their own')
 
-    def __init__(self, settings: LearnSettings, logs: Sequence[LogDraft], random: Any):
-        self._settings, self._drafts, self._random = settings, logs, random
+    def __init__(self, settings: LearnSettings, logs: Sequence[LogDraft]):
+        self._settings, self._drafts = settings, logs
         names = sorted(log.log_id for log in logs)
         digest = sha256(json.dumps(names).encode()).hexdigest()
         self.log_id = f'chain of {len(names)} logs {digest[:12]}'
@@ -143,7 +143,7 @@ class _LearnedChain(Draft):
         settings = self._settings
         chain = learn_chain(
             settings.reading.chain, [log.sensitive for log in self._drafts],
-            settings.reading.privacy.epsilon, unit=settings.unit, random=self._random)
+            settings.reading.privacy.epsilon, unit=settings.unit)
         path = stack.enter_context(outbox.staged('.yaml'))
         sampling = settings.reading.sampling
         path.write_text(
@@ -155,20 +155,19 @@ class _LearnedChain(Draft):
 
 
 def learn_from_logs(settings: LearnSettings, logs: Sequence[LogFile], output: Path, *,
-                    ledger: Ledger, random: Any = None, **keeping: Any) -> Outcome:
+                    ledger: Ledger, **keeping: Any) -> Outcome:
     """
     Learn a chain from logs, charge it, and put the chain file at `output`.
 
     :param output: a path that is free, or holds the very file that was made of these logs before.
-    :param random: for tests, an object with `getrandbits`.
     :param keeping: what else `ReleaseSession` takes.
     :return: of kind 'released' or 'already released'; `reason` says why more than ε was charged.
     :raises LogError: a log cannot be read, or shows what another one shows; nothing is charged.
     :raises BudgetError, LedgerError, ConfigurationError: nothing is charged.
     """
     moves = Moves.of(settings.reading.chain, stays_only=True)
-    chain = _LearnedChain(
-        settings, [LogDraft(settings.reading, log, None, moves) for log in logs], random)
+    chain = _LearnedChain(settings, [LogDraft(settings.reading, log, None, moves)
+                                     for log in logs])
     with ReleaseSession(settings, output.parent, ledger=ledger, name=output.name,
                         **keeping) as session:
         outcome = session.release_one(chain)

@@ -21,7 +21,7 @@ from symdp_ros.ledger.ledger import Ledger
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
-from symdp_ros.release import draft, mechanisms, outbox  # noqa: E402, I100
+from symdp_ros.release import mechanisms, outbox, session  # noqa: E402, I100
 from symdp_ros.release.archives import archive, dataset, parquet_file  # noqa: E402
 from symdp_ros.release.archives.parquet_file import Archive, Columns  # noqa: E402
 
@@ -411,7 +411,7 @@ def test_what_is_there_is_never_overwritten(walks, monkeypatch):
     assert 'as the path of another release' in walks.release(path=other).reason
     # Nor what comes there while the release is being made.
     walks.output = walks.output.with_name('late.parquet')
-    monkeypatch.setattr(draft, 'digest_of', lambda path: walks.output.write_text('late')
+    monkeypatch.setattr(session, 'digest_of', lambda path: walks.output.write_text('late')
                         and outbox.digest_of(path))
     outcome = walks.release(path=other)
     assert outcome.kind == 'released' and walks.output.read_text() == 'late'

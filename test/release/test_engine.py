@@ -18,7 +18,7 @@ from release_settings import release_settings
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import read_log
-from symdp_ros.release import draft, engine, outbox
+from symdp_ros.release import engine, outbox, session
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.outbox import digest_of
 from symdp_ros.release.report import NOISE
@@ -489,7 +489,7 @@ def test_one_log_that_cannot_be_made_durable_costs_the_others_nothing(place, mon
                                                                       with_ledger):
     for name in ('a.csv', 'b.csv', 'c.csv'):
         place.log(name)
-    made, real = [], draft.make_durable
+    made, real = [], session.make_durable
 
     def fails(path):
         made.append(path)
@@ -497,7 +497,7 @@ def test_one_log_that_cannot_be_made_durable_costs_the_others_nothing(place, mon
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         real(path)
 
-    monkeypatch.setattr(draft, 'make_durable', fails)
+    monkeypatch.setattr(session, 'make_durable', fails)
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger(place.ledger)) if with_ledger else None
         releaser = stack.enter_context(Releaser(settings(), place.releases, ledger=ledger,

@@ -94,7 +94,9 @@ class TableSettings:
 
         :raises LogError, ConfigurationError: as `read_log`.
         """
-        return sampled(read_input(log.path, self.input, self.locator()), self.sampling)
+        if (locator := self.locator()) is not None:
+            locator.reset()  # no log's regions depend on another log
+        return sampled(read_input(log.path, self.input, locator), self.sampling)
 
 
 @dataclass(frozen=True)
