@@ -97,6 +97,10 @@ def problem_of(error: Exception) -> str:
     """Return a message about an error in reading; it quotes nothing of what was read."""
     if isinstance(error, LogError):
         return error.reason
+    if isinstance(error, FileNotFoundError):
+        return 'there is no such file'
+    if isinstance(error, OSError) and error.strerror:
+        return f'it cannot be read: {error.strerror}'
     return f'it cannot be read, as it is damaged or cut off ({type(error).__name__})'
 
 

@@ -127,15 +127,11 @@ class KeptTopics(Closable):
         problem = None
         try:
             self._copy(path)
-        except LogError as error:
-            problem = error.reason
         except sqlite3.Error as error:
             problem = 'it is damaged: copy the recording from the robot again'
             if 'disk is full' in str(error):
                 problem, strict = ('the disk with the temporary directory is full: free some '
                                    'space, or set SQLITE_TMPDIR to another directory'), True
-        except OSError as error:
-            problem = f'it cannot be read: {error.strerror}'
         except Exception as error:  # damaged bytes: a library may raise anything
             problem = child.problem_of(error)
         if problem is not None and not strict:

@@ -196,16 +196,10 @@ def read_input(path: str | Path, read: InputSettings, locator: RegionLocator | N
                  else cast(str | None, value)) for stamp, value in entries]
     except ConfigurationError:
         raise
-    except LogError as error:
-        problem, line = error.reason, error.line
-    except FileNotFoundError:
-        problem = 'there is no such file'
-    except OSError as error:
-        problem = f'it cannot be read: {error.strerror}'
     except UnicodeDecodeError:
         problem = 'it is not UTF-8 text: it is damaged, or must be converted'
     except Exception as error:  # damaged bytes: a library may raise anything
-        problem = child.problem_of(error)
+        problem, line = child.problem_of(error), getattr(error, 'line', None)
     # Raised here, without a context, which might quote the log.
     raise LogError(problem, path=path, line=line)
 

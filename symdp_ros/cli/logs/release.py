@@ -69,24 +69,7 @@ def run(options) -> int:
     from symdp_ros.release.settings import ReleaseSettings
 
     output, archive = Path(options.output), _is_archive(options)
-    if options.subject is not None and options.ledger is None \
-            or options.subject is None and options.ledger is not None and not archive:
-        raise ConfigurationError('--ledger and --subject belong together: the ledger keeps what '
-                                 'each subject has spent')
-    for name in ('subject', 'topic', 'field', 'level_field', 'map_frame', 'stamp_key',
-                 'symbol_key', 'route_key', 'position_key', 'subject_key'):
-        value = getattr(options, name) or ''
-        if not value.isprintable():
-            raise ConfigurationError(f'--{name.replace("_", "-")} {printable(value)} holds '
-                                     'characters that cannot be printed: give a plain name')
-    charging = Charging.of(vars(options))
-    if options.ledger is None and charging.is_limited:
-        raise ConfigurationError('--budget, --subject-budget, --accounting and --delta need a '
-                                 '--ledger, which keeps what was spent')
-    if archive and options.ledger and not options.subject and (
-            charging.delta or charging.accounting not in ('', 'pure')):
-        raise ConfigurationError('--accounting and --delta are for one --subject: give each '
-                                 'subject of an archive its own with symdp ledger --set-budget')
+    charging = _charging(options, archive)
     check_period(options)
     for sentence in warnings_of({'epsilon': options.epsilon}, ()):
         _tell(sentence)
@@ -142,6 +125,29 @@ def run(options) -> int:
         written = upload.put()
         print(f'{upload}: ' + ('uploaded' if written else 'it is there already'))
     return 0 if report.ok else 1
+
+
+def _charging(options, archive):
+    """Return whose ε is spent, after checking the options that say it, and all names."""
+    if options.subject is not None and options.ledger is None \
+            or options.subject is None and options.ledger is not None and not archive:
+        raise ConfigurationError('--ledger and --subject belong together: the ledger keeps what '
+                                 'each subject has spent')
+    for name in ('subject', 'topic', 'field', 'level_field', 'map_frame', 'stamp_key',
+                 'symbol_key', 'route_key', 'position_key', 'subject_key'):
+        value = getattr(options, name) or ''
+        if not value.isprintable():
+            raise ConfigurationError(f'--{name.replace("_", "-")} {printable(value)} holds '
+                                     'characters that cannot be printed: give a plain name')
+    charging = Charging.of(vars(options))
+    if options.ledger is None and charging.is_limited:
+        raise ConfigurationError('--budget, --subject-budget, --accounting and --delta need a '
+                                 '--ledger, which keeps what was spent')
+    if archive and options.ledger and not options.subject and (
+            charging.delta or charging.accounting not in ('', 'pure')):
+        raise ConfigurationError('--accounting and --delta are for one --subject: give each '
+                                 'subject of an archive its own with symdp ledger --set-budget')
+    return charging
 
 
 def _is_archive(options):

@@ -77,12 +77,10 @@ class OfflineMechanism(Mechanism):
         check_choice('selection', selection, tuple(SELECTIONS))
         check_base(base, trust)
         super().__init__(chain, privacy)
-        check_reports(policy if selection == 'causal' else selection, reports)
-        check_learn(policy if selection == 'causal' else selection, learn)
-        if selection == 'causal':
-            check_zones(policy, 'policy', privacy.zones)
-        else:
-            check_zones(selection, 'selection', privacy.zones)
+        name, setting = (policy, 'policy') if selection == 'causal' else (selection, 'selection')
+        check_reports(name, reports)
+        check_learn(name, learn)
+        check_zones(name, setting, privacy.zones)
         self._selection, self._base, self._trust = selection, base, float(trust)
         module = import_module(f'symdp_ros.core.offline.{selection}')
         self._law: Law = module.law(chain, privacy, random, base=base, trust=self._trust,

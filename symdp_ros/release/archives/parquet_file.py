@@ -138,12 +138,8 @@ class Archive:
                 raise LogError('it is a directory: give one Parquet file')
             with nullcontext() if isinstance(path, Remote) else RegularFile(path):
                 self.stamp = stamp_of(path)
-        except LogError as error:
-            problem = error.reason
-        except FileNotFoundError:
-            problem = 'there is no such file'
-        except OSError as error:
-            problem = f'it cannot be read: {error.strerror}'
+        except (LogError, OSError) as error:
+            problem = child.problem_of(error)
         if problem is not None:
             raise LogError(problem, path=str(path))
         if unchanged is not None:
