@@ -31,7 +31,6 @@ from symdp_ros.ros.graph.queues import CALLS
 from symdp_ros.ros.guarded_node import GuardedNode, LONGEST_SENTENCE
 from symdp_ros.ros.lifecycle import digests_of_files
 from symdp_ros.ros.live.late_answers import LateAnswers
-from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.process.output_domain import context_of
 from symdp_ros.ros.process.spinning import run, spin_once, stop_requested
 from symdp_ros.ros.rclpy_private import leave_graph, lifecycle_state, overrides_of
@@ -107,7 +106,7 @@ class FleetNode(GuardedNode):
 
     def __init__(self, **kwargs):
         super().__init__('fleet', **kwargs)
-        self._settings, self._problems = declare(self, PARAMETERS['fleet'])
+        self.declare('fleet')
         self._robots: dict[str, Robot] = {}
         self._nodes: dict[str, HostedPrivatizer] = {}
         self._failures: dict[str, str] = {}  # of robots without a node
@@ -123,8 +122,7 @@ class FleetNode(GuardedNode):
     def autostart(self) -> bool:
         """Start all robots; return whether one of them, at least, did not fail."""
         try:
-            if self._problems:
-                raise ConfigurationError('; '.join(self._problems))
+            self.check_settings()
             robots = self._read()
         except SymdpError as error:
             self.log_failure(error)
@@ -162,7 +160,7 @@ class FleetNode(GuardedNode):
         domain = self.context.get_domain_id()
         time = {name: value for name, value in overrides_of(self).items()
                 if name == USE_SIM_TIME.name and isinstance(value, bool)}
-        fleet = read_fleet(resolve_path(self._settings['fleet']), domain, overrides=time)
+        fleet = read_fleet(resolve_path(self.settings['fleet']), domain, overrides=time)
         for robot in fleet.robots.values():
             if robot.parameters.get('output_domain') == domain:
                 raise ConfigurationError(

@@ -10,12 +10,10 @@ from time import monotonic
 
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
-from symdp_ros.errors import ConfigurationError, SymdpError
+from symdp_ros.errors import SymdpError
 from symdp_ros.maps.map_settings import MapSettings
-from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.guarded_node import GuardedNode
-from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.process.spinning import run
 from symdp_ros.words.sampling_settings import SamplingSettings
 
@@ -33,31 +31,30 @@ class Patrol(GuardedNode):
 
     def __init__(self, **kwargs):
         super().__init__('patrol', **kwargs)
-        self._settings, self._problems = declare(self, PARAMETERS['patrol'])
+        self.declare('patrol')
         self._publisher = None
 
     def autostart(self) -> bool:
         """Begin to walk; if that fails, log a sentence and return False."""
         try:
-            if self._problems:
-                raise ConfigurationError('; '.join(self._problems))
-            map_settings = MapSettings.of(self._settings)
+            self.check_settings()
+            map_settings = MapSettings.of(self.settings)
             self._chain = SamplingSettings().chain(map_settings.read())
         except SymdpError as error:
             self.log_failure(error)
             return False
-        seed = self._settings['seed']
+        seed = self.settings['seed']
         self._random = random.Random(None if seed == -1 else seed)
         self._here, self._walked = self._chain.initial_state, 0
         self._moves: dict[str, tuple[list[str], list[float]]] = {}
         self._complete_since = None
         self._publisher = self.create_publisher(
             String, 'region', QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL))
-        self._timer = self.create_timer(self._settings['period'], self._move)
-        needed = self._settings['wait_for_subscribers']
+        self._timer = self.create_timer(self.settings['period'], self._move)
+        needed = self.settings['wait_for_subscribers']
         self.get_logger().info(
             f'walks {map_settings.path.name}: publishes {self._publisher.topic_name} '
-            f'(std_msgs/msg/String) every {self._settings["period"]:g} s'
+            f'(std_msgs/msg/String) every {self.settings["period"]:g} s'
             + (f'; waits until {needed} subscribe' if needed else ''))
         return True
 
@@ -68,7 +65,7 @@ class Patrol(GuardedNode):
             self._publisher = None
 
     def _move(self):
-        count = self._settings['count']
+        count = self.settings['count']
         if self._is_waiting() or count and self._walked == count:
             return
         if self._here not in self._moves:
@@ -80,7 +77,7 @@ class Patrol(GuardedNode):
 
     def _is_waiting(self):
         """Return whether the subscribers to wait for are missing, or were only just found."""
-        needed = self._settings['wait_for_subscribers']
+        needed = self.settings['wait_for_subscribers']
         if self._walked or not needed:
             return False
         if self._publisher.get_subscription_count() < needed:

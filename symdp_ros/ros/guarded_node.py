@@ -14,7 +14,9 @@ from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.timer import Timer
-from symdp_ros.errors import printable, SymdpError
+from symdp_ros.errors import ConfigurationError, printable, SymdpError
+from symdp_ros.options import PARAMETERS
+from symdp_ros.ros.parameters import declare
 from type_description_interfaces.srv import GetTypeDescription
 
 #: Characters of the longest reason that is logged: values of parameters may be quoted in it.
@@ -55,6 +57,15 @@ class GuardedNode(Node):
         # Not `super`: of a lifecycle node, this is the first of two steps.
         Node.__init__(self, name, start_parameter_services=False, **kwargs)
         self.guard_services()
+
+    def declare(self, name: str) -> None:
+        """Declare the options of a node of `options.PARAMETERS`; `settings` has their values."""
+        self.settings, self._problems = declare(self, PARAMETERS[name])
+
+    def check_settings(self) -> None:
+        """Raise ConfigurationError where a parameter has a problem."""
+        if self._problems:
+            raise ConfigurationError('; '.join(self._problems))
 
     def guard_services(self, known: int = 0) -> None:
         """Guard the services that rclpy has made without `create_service`, but so many of them."""

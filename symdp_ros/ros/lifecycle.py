@@ -6,13 +6,11 @@ from hashlib import sha256
 from typing import Any
 
 from rclpy.lifecycle import LifecycleNode, LifecycleNodeMixin, TransitionCallbackReturn
-from symdp_ros.errors import ConfigurationError, SymdpError
+from symdp_ros.errors import SymdpError
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.files.text_file import read_map_text
-from symdp_ros.options import PARAMETERS
 from symdp_ros.ros.guarded_node import GuardedNode
 from symdp_ros.ros.live.manager_bond import ManagerBond
-from symdp_ros.ros.parameters import declare
 from symdp_ros.ros.process.spinning import stops_at_once
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -42,7 +40,7 @@ class ManagedNode(GuardedNode, LifecycleNode):
     def __init__(self, name: str, **kwargs):
         GuardedNode.__init__(self, name, **kwargs)
         self._bond: ManagerBond | None = None
-        self.settings, self._problems = declare(self, PARAMETERS[name])
+        self.declare(name)
         if not self._problems:
             self._prepare()
         made = len([*self.services])
@@ -103,8 +101,7 @@ class ManagedNode(GuardedNode, LifecycleNode):
     def on_configure(self, state):
         def configure():
             self.has_failed = False
-            if self._problems:
-                raise ConfigurationError('; '.join(self._problems))
+            self.check_settings()
             self.configure()
 
         return self._attempt(configure, self.cleanup)

@@ -65,13 +65,6 @@ class Remote:
         """Return 'File', 'Directory' or 'NotFound'."""
         return str(self._info().type.name)
 
-    def is_directory(self) -> bool:
-        """Return whether it is a directory; raise LogError where there is nothing."""
-        kind = self.kind()
-        if kind == 'NotFound':
-            raise LogError('there is no such file', path=str(self))
-        return kind == 'Directory'
-
     def stamp(self) -> tuple[int, int, int]:
         """Return what changes when the file does: size and time of modification."""
         info = self._info()
@@ -229,8 +222,12 @@ def place_of(name: str) -> ArchivePlace:
 
 
 def is_directory(place: ArchivePlace) -> bool:
-    """Return whether it is a directory."""
-    return place.is_directory() if isinstance(place, Remote) else os.path.isdir(place)
+    """Return whether it is a directory; raise LogError where a store has nothing there."""
+    if not isinstance(place, Remote):
+        return os.path.isdir(place)
+    if (kind := place.kind()) == 'NotFound':
+        raise LogError('there is no such file', path=str(place))
+    return kind == 'Directory'
 
 
 def stamp_of(place: ArchivePlace) -> tuple[int, int, int]:
