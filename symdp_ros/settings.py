@@ -8,11 +8,13 @@ checked, described and passed whole. `maps.map_settings`: which map; `messages.i
 what is read from messages; `words.sampling_settings`: what a symbol is; `core.mechanism_settings`:
 what draws; `ledger.charging`: what may be spent. `release.settings` has all that a release needs.
 """
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from hashlib import sha256
 import json
 from typing import Any, TypeVar
+
+from symdp_ros.errors import ConfigurationError
 
 _Settings = TypeVar('_Settings')
 
@@ -31,6 +33,13 @@ def settings_of(kind: type[_Settings], values: Mapping[str, Any], /,
              for field in fields(kind)}  # type: ignore[arg-type]
     return kind(**{name: tuple(value) if isinstance(value, list) else value
                    for name, value in given.items() if value is not None})
+
+
+def check_choice(setting: str, value: object, choices: Collection[str]) -> None:
+    """Raise ConfigurationError where a value is none of the choices of a setting."""
+    if value not in choices:
+        raise ConfigurationError(f'{setting} is {value!r}: it must be one of {", ".join(choices)}',
+                                 setting=setting)
 
 
 def digest_of_settings(described: Mapping[str, Any]) -> str:

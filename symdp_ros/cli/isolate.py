@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp isolate FLEET`: configurations of other tools that let out what is private alone."""
 import argparse
-import os
 from pathlib import Path
 
 from symdp_ros.cli.arguments import add_arguments
-from symdp_ros.errors import ConfigurationError, printable
-from symdp_ros.files.durable import write_new_file
+from symdp_ros.errors import printable
+from symdp_ros.files.durable import check_new, make_directory, write_new_file
 from symdp_ros.fleet.fleet_file import Fleet, read_fleet
 from symdp_ros.fleet.isolation import domain_bridges, sros2_policy, zenoh_bridges
 from symdp_ros.options import ISOLATED_BY, ISOLATION, TO_DOMAIN
@@ -41,11 +40,9 @@ def run(options: argparse.Namespace) -> int:
     fleet, directory = read_fleet(options.file), Path(options.output)
     texts = (domain_bridges(fleet, options.to_domain) if tool == 'domain-bridge'
              else sros2_policy(fleet) if tool == 'sros2' else zenoh_bridges(fleet))
+    make_directory(directory)
     for name in texts:
-        if os.path.lexists(directory / name):
-            raise ConfigurationError(f'{printable(directory / name)} is there already: name '
-                                     'another directory, or remove it')
-    directory.mkdir(parents=True, exist_ok=True)
+        check_new(directory / name)
     for name, text in texts.items():
         write_new_file(directory / name, text)
         print(printable(directory / name))

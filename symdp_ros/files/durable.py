@@ -75,3 +75,20 @@ def write_new_file(output: Path, text: str) -> None:
                 os.rename(draft, output)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def make_directory(directory: Path, mode: int = 0o777) -> None:
+    """
+    Make a directory, and those that it lies in, where there is none.
+
+    :raises ConfigurationError: it cannot be made.
+    """
+    problem = None
+    try:
+        directory.mkdir(mode, parents=True, exist_ok=True)
+    except OSError as error:
+        problem = error.strerror
+    except RecursionError:
+        problem = 'its path is too deep'
+    if problem is not None:
+        raise ConfigurationError(f'{printable(directory)} cannot be made: {problem}')

@@ -24,7 +24,8 @@ import re
 from typing import Any
 
 from symdp_ros.errors import ChainError, ConfigurationError, printable
-from symdp_ros.files.resources import share_directory
+from symdp_ros.files.durable import make_directory
+from symdp_ros.files.resources import resolve_path, share_directory
 from symdp_ros.files.text_file import FilePath
 from symdp_ros.files.yaml_reader import compose_yaml, TAG, YamlReader
 from symdp_ros.maps.zones import LEVELS
@@ -111,11 +112,7 @@ class Fleet:
         :raises ConfigurationError: it cannot be made.
         """
         if self.state_dir is not None:
-            try:
-                self.state_dir.expanduser().mkdir(0o700, parents=True, exist_ok=True)
-            except (OSError, RuntimeError) as error:  # RuntimeError: no such user after ~
-                raise ConfigurationError(f'state_dir {self.state_dir} cannot be made: {error}'
-                                         ) from None
+            make_directory(resolve_path(str(self.state_dir)), 0o700)
 
 
 def read_fleet(path: FilePath, domain: int | None = None,

@@ -25,6 +25,7 @@ from symdp_ros.logs.recordings.storage import STORAGES
 from symdp_ros.logs.recordings.wanted import Value, Wanted
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.messages.poses import RegionLocator
+from symdp_ros.settings import check_choice
 from symdp_ros.words import stamps
 
 _BAG_FILES = tuple(STORAGES.values())
@@ -231,9 +232,7 @@ def write_log(path: str | Path, word: Sequence[str], *,
     :raises ConfigurationError: a setting that is not valid.
     """
     word = list(word)
-    if format not in FORMATS:
-        raise ConfigurationError(f'format is {format!r}: it must be one of {", ".join(FORMATS)}',
-                                 setting='format')
+    check_choice('format', format, FORMATS)
     ticks = stamps.from_seconds(period, 'period')
 
     def write(path: Path) -> None:

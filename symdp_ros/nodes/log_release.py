@@ -17,6 +17,7 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 from symdp_ros import __version__
 from symdp_ros.errors import ConfigurationError, SymdpError
+from symdp_ros.files.durable import make_directory
 from symdp_ros.files.resources import resolve_kept, resolve_path
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.ledger.ledger import Ledger
@@ -29,7 +30,7 @@ from symdp_ros.messages.fields import full_type, message_class
 from symdp_ros.release.answers import answer, release_answer, status_answer
 from symdp_ros.release.engine import Releaser
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.outbox import check_apart, check_directories_apart, make_directory
+from symdp_ros.release.outbox import check_apart, check_directories_apart
 from symdp_ros.release.report import code_of
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.ros.graph.queues import CALLS

@@ -247,44 +247,26 @@ def check_apart(ledger_path: str | Path, release_dir: str | Path) -> None:
 
     :raises ConfigurationError: it is inside.
     """
-    if lies_within(ledger_path, release_dir):
+    if _lies_within(ledger_path, release_dir):
         raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
                                  'it where readers of releases cannot read it',
                                  setting='ledger_file')
 
 
-def check_directories_apart(log_dir: str | Path, release_dir: str | Path) -> None:
+def check_directories_apart(logs: str | Path, releases: str | Path) -> None:
     """
-    Check that neither directory is inside the other.
+    Check that neither the logs nor their releases are, or would be, inside the other.
 
     :raises ConfigurationError: one is, or they are the same.
     """
-    for inner, outer in ((log_dir, release_dir), (release_dir, log_dir)):
-        if lies_within(inner, outer):
-            raise ConfigurationError(f'log_dir {log_dir} and release_dir {release_dir} are the '
-                                     'same, or one is inside the other. Readers of releases must '
-                                     'not be able to read the logs: use two separate directories',
-                                     setting='release_dir')
+    if _lies_within(logs, releases) or _lies_within(releases, logs):
+        raise ConfigurationError(
+            f'{printable(logs)} and {printable(releases)} are the same, or lie inside one '
+            'another. Readers of releases must not be able to read what they are made of: use two '
+            'separate directories', setting='release_dir')
 
 
-def make_directory(directory: Path) -> None:
-    """
-    Make a directory, and those that it lies in, where there is none.
-
-    :raises ConfigurationError: it cannot be made.
-    """
-    problem = None
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = error.strerror
-    except RecursionError:
-        problem = 'its path is too deep'
-    if problem is not None:
-        raise ConfigurationError(f'{printable(directory)} cannot be made: {problem}')
-
-
-def lies_within(path: str | Path, directory: str | Path) -> bool:
+def _lies_within(path: str | Path, directory: str | Path) -> bool:
     """Return whether a path is a directory, or is, or would be, inside it; links are followed."""
     inner, outer = Path(os.path.realpath(path)), Path(os.path.realpath(directory))
     return outer in (inner, *inner.parents)

@@ -26,7 +26,7 @@ from symdp_ros.maps.positions import Locator
 from symdp_ros.messages.input_settings import InputSettings
 from symdp_ros.release.archives import parquet_file
 from symdp_ros.release.archives.parquet_file import Columns
-from symdp_ros.settings import digest_of_settings
+from symdp_ros.settings import check_choice, digest_of_settings
 from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.visit_rule import settled
 
@@ -82,9 +82,7 @@ class ArchiveSettings:
         :raises ConfigurationError: one of them is not valid; the packages are not installed.
         """
         parquet_file.parquet()
-        if self.charge not in CHARGES:
-            raise ConfigurationError(f'charge is {self.charge!r}: it must be one of '
-                                     f'{", ".join(CHARGES)}', setting='charge')
+        check_choice('charge', self.charge, CHARGES)
 
     def described(self) -> dict[str, Any]:
         """Return what a release's distribution depends on, for people to read."""

@@ -9,7 +9,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.dead_ends import require_moves
 from symdp_ros.maps.reports import adjacency_of, Reports
-from symdp_ros.settings import settings_of
+from symdp_ros.settings import check_choice, settings_of
 from symdp_ros.words import stamps
 from symdp_ros.words.rules import LOG_UNKNOWN_SYMBOL, SAMPLING
 
@@ -90,8 +90,8 @@ class SamplingSettings:
         :param unknown_symbols: what `unknown_symbol` may be.
         :raises ConfigurationError: a setting is not valid, or they do not agree.
         """
-        _check_choice('sampling', self.rule, SAMPLING)
-        _check_choice('unknown_symbol', self.unknown_symbol, unknown_symbols)
+        check_choice('sampling', self.rule, SAMPLING)
+        check_choice('unknown_symbol', self.unknown_symbol, unknown_symbols)
         stamps.from_seconds(self.input_timeout, 'input_timeout', zero=True)
         self._check_visits()
         if not self.has_period:
@@ -170,9 +170,3 @@ class SamplingSettings:
         """Return what the word that is sampled from a log depends on, for people to read."""
         timeout = {'input_timeout': self.input_timeout} if self.has_period else {}
         return self.symbols() | {'unknown_symbol': self.unknown_symbol} | timeout
-
-
-def _check_choice(name: str, value: str, choices: Collection[str]) -> None:
-    if value not in choices:
-        raise ConfigurationError(f'{name} is {value!r}: it must be one of {", ".join(choices)}',
-                                 setting=name)

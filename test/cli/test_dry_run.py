@@ -222,8 +222,8 @@ def test_a_new_account_is_announced(place):
 def test_slips_that_would_have_been_ignored(place):
     for arguments, problem in (
             (('--period', '1'), '--period is for --sampling period, not for --sampling message'),
-            (('-o', 'logs/out'), 'is, or would be, inside the log directory logs'),
-            (('-o', '.'), 'inside the release directory .')):
+            (('-o', 'logs/out'), 'logs and logs/out are the same, or lie inside one another'),
+            (('-o', '.'), 'logs and . are the same, or lie inside one another')):
         run = release(place, *arguments, *LEDGER)
         assert run.returncode == 1 and problem in run.stderr
     (place / 'empty').mkdir()

@@ -431,7 +431,7 @@ def test_logs_inside_the_release_directory_are_refused(place):
     (place / 'link').symlink_to('logs')
     for output in ('.', 'logs', 'link'):
         run = release(place, '-o', output)
-        assert run.returncode == 1 and 'inside the release directory' in run.stderr
+        assert run.returncode == 1 and 'lie inside one another' in run.stderr
     assert not (place / 'logs' / LOCK).exists()
     # A single log may lie where its release goes, as an archive may.
     assert release(place, '-o', 'logs', '--mechanism', 'causal',

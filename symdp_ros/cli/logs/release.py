@@ -16,6 +16,7 @@ from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.cli.progress import progress, tell
 from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.files.durable import make_directory
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.maps.dead_ends import unreached
 from symdp_ros.options import (ALLOW_UNKNOWN, DRY_RUN, KEEP, LOG_MECHANISM, OF_ARCHIVES, OF_LOGS,
@@ -65,7 +66,7 @@ def run(options) -> int:
     from symdp_ros.ledger.ledger import Ledger
     from symdp_ros.ledger.subjects import look_alike_texts
     from symdp_ros.release.archives.places import Remote, Upload
-    from symdp_ros.release.outbox import check_apart, make_directory
+    from symdp_ros.release.outbox import check_apart
     from symdp_ros.release.settings import ReleaseSettings
 
     output, archive = Path(options.output), _is_archive(options)
@@ -182,20 +183,11 @@ def _dataset_in(names):
 
 def _logs(options, output):
     """Return the logs, and those that were skipped, after checking where they are."""
-    from symdp_ros.release.outbox import lies_within
+    from symdp_ros.release.outbox import check_directories_apart
 
     logs, skipped = listed_logs(options.logs)
     for name in filter(os.path.isdir, options.logs):
-        if lies_within(name, output):
-            raise ConfigurationError(
-                f'the logs in {printable(name)} are, or would be, inside the release directory '
-                f'{printable(output)}: readers of releases must not be able to read the logs. '
-                'Name another directory for the releases')
-        if lies_within(output, name):
-            raise ConfigurationError(
-                f'the release directory {printable(output)} is, or would be, inside the log '
-                f'directory {printable(name)}: name one outside of it, so that logs and releases '
-                'can have different readers')
+        check_directories_apart(name, output)
     return logs, skipped
 
 
@@ -229,7 +221,7 @@ def _archive(options, output):
     """Return the archive, after checking where it is."""
     from symdp_ros.logs import LogFile
     from symdp_ros.release.archives.places import place_of, Remote
-    from symdp_ros.release.outbox import lies_within
+    from symdp_ros.release.outbox import check_directories_apart
 
     [path] = map(place_of, options.logs)
     remote = isinstance(path, Remote)
@@ -237,9 +229,8 @@ def _archive(options, output):
     if not archive.id.isprintable():
         raise ConfigurationError(f'the name of the archive {printable(archive.id)} holds '
                                  'characters that cannot be printed: rename it')
-    if not remote and path.is_dir() and (lies_within(path, output) or lies_within(output, path)):
-        raise ConfigurationError(f'{printable(output)} and {printable(path)} lie inside one '
-                                 'another: name another path for the release')
+    if not remote and path.is_dir():
+        check_directories_apart(path, output)
     return archive
 
 
