@@ -199,6 +199,8 @@ class AdaptiveTables:
         self.shares = shares_of(self.responses, self.most)
         #: (L, m) of each block: its responses, if it is cut short after 1, 2, … L symbols
         self.blocks: dict[tuple[int, int], list[CountResponse]] = {}
+        #: how many matches a nat is worth in the choice of a block
+        self.worth = min(1.0, 0.5 / max(0.5, float(privacy.epsilon_per_symbol)))
         if (privacy.zones is None or reports == 1) and n <= targets.DENSE_STATES and (
                 privacy.epsilon_per_symbol <= _MOST_OF_BLOCKS):
             for length, more in BLOCKS:
