@@ -28,7 +28,8 @@ STREET = Chain({'a': ['a', 'b'], 'b': ['a', 'b', 'c'], 'c': ['b', 'c']}, 'b')
 #: It ends in c, or d, for ever; from d no moves lead to a founder.
 ENDS = Chain({'a': {'a': 0.8, 'b': 0.2}, 'b': {'b': 0.8, 'c': 0.1, 'd': 0.1}, 'c': ['c'],
               'd': ['d']}, 'a')
-BLOCKS = {'three': THREE, 'street': STREET, 'ends': ENDS, 'period': PERIOD}
+MODES = Chain.complete(list('abc'), 'b', 0.9)
+BLOCKS = {'three': THREE, 'street': STREET, 'ends': ENDS, 'period': PERIOD, 'modes': MODES}
 for_all_blocks = pytest.mark.parametrize('chain', BLOCKS.values(), ids=BLOCKS)
 
 
@@ -517,11 +518,37 @@ def test_a_word_that_ends_some_reports_after_the_last_symbol_of_a_block():
 
 # The choice.
 
+def test_modes_have_blocks_up_to_so_many():
+    """Each pair of them has a number in the choice."""
+    for count, longest in ((64, 6), (65, 1)):
+        chain = Chain.complete([f'{i}' for i in range(count)], '0')
+        mechanism = made(chain, 1.0, delay=None)
+        assert mechanism.tables.longest(None) == longest
+        assert mechanism.loss_bound == ('blocks' if longest > 1 else 'symbols')
+
+
+def test_blocks_of_modes_err_less():
+    """Eight that stay 0.97, as logs; the difference is many times its deviation."""
+    names = [f'{i}' for i in range(8)]
+    words, random = [[names[0]] for _ in range(80)], Random(5)
+    for word in words:
+        for _ in range(99):
+            word.append(word[-1] if random.random() < 0.97 else random.choice(names))
+    symbols, offsets = flat(Chain.complete(names, names[0]), words)
+    errors = []
+    for longest in (1, 6):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr('symdp_ros.core.online.adaptive.tables.LONGEST', longest)
+            mechanism = made(Chain.complete(names, names[0]), 1.0, delay=None, random=Random(1))
+            errors.append((mechanism.privatize_many(symbols, offsets) != symbols).mean())
+    assert errors[1] < 0.85 * errors[0]
+
+
 def test_the_compiled_choice_is_the_same(monkeypatch):
     if blocks_module.loops is None:
         pytest.skip('the loops are not compiled')
     for chain, epsilon in ((THREE, 1.0), (STREET, 2.0), (grid(4), 1.0), (grid(9), 2.0),
-                           (ENDS, 1.0), (THREE.every(2, 1), 1.0)):
+                           (ENDS, 1.0), (THREE.every(2, 1), 1.0), (MODES, 1.0)):
         found = []
         for loops in (blocks_module.loops, None):
             monkeypatch.setattr(blocks_module, 'loops', loops)
@@ -535,11 +562,12 @@ def test_the_compiled_choice_is_the_same(monkeypatch):
         assert found[0] == found[1]
 
 
-@pytest.mark.parametrize('reports', [1, 2])
 @pytest.mark.parametrize('delay', [None, 1, 3])
 @pytest.mark.parametrize('epsilon', [1.0, 1.5])
-@pytest.mark.parametrize('chain', [THREE, STREET, ENDS, grid(4)],
-                         ids=['three', 'street', 'ends', 'grid'])
+@pytest.mark.parametrize('chain, reports', [
+    *product([THREE, STREET, ENDS, grid(4)], [1, 2]), (MODES, 1)],
+    ids=[f'{name}, {reports}' for name in ('three', 'street', 'ends', 'grid')
+         for reports in (1, 2)] + ['modes'])
 def test_words_beside_it_change_nothing_in_a_word(chain, epsilon, delay, reports, monkeypatch):
     """Of unequal lengths, with unknown and infeasible symbols, over some segments."""
     monkeypatch.setattr('symdp_ros.core.online.adaptive.words.SEGMENT', 8)

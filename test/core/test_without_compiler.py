@@ -94,6 +94,11 @@ for name, chain in CHAINS.items():
 complete = Chain.complete([f'{i}' for i in range(200)], '3')
 found['complete'] = OnlineMechanism(complete, Privacy(4.0), random=Random(1)).privatize_many(
     symbols[:48], offsets).tolist()
+modes = Chain.complete([f'{i}' for i in range(8)], '3')
+for delay in (2, None):
+    found[f'modes, {delay}'] = [row.tolist() for row in OnlineMechanism(
+        modes, Privacy(2.0), policy='adaptive', delay=delay, random=Random(2)).draw_signals(
+            np.arange(120) // 15, np.array([0, 40, 120]))]
 # Places so far apart that an expected match is less than floats of X can hold.
 corridor = Chain({f'{i}': [f'{j}' for j in (i - 1, i, i + 1) if 0 <= j < 300]
                   for i in range(300)}, '0')
@@ -123,6 +128,6 @@ def drawn(directory, without_compiler):
 @pytest.mark.skipif(passes.compiled is None, reason='installed without a compiler')
 def test_the_same_words(tmp_path):
     compiled, in_numpy = drawn(tmp_path / 'a', False), drawn(tmp_path / 'b', True)
-    assert len(compiled) == 71 + 18
+    assert len(compiled) == 73 + 18
     for name, words in compiled.items():
         assert in_numpy[name] == words, name

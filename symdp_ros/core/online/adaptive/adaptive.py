@@ -35,9 +35,9 @@ a report is due at once, the m of the largest
 Where there are more than 10 reports for each signal, they lie beyond what X looks ahead: the cells
 are then chosen as with a delay.
 
-**Blocks.** With a delay and a chain that lists its moves, a signal may be about the next L symbols
-together: how many of them lie in each of some cells, drawn with noise (`core.online.counts`) when
-the last one is in. L ≤ delay + 1, so that no report waits for it. L and the cells of each symbol
+**Blocks.** With a delay and a chain that lists its moves, or an alphabet of few symbols
+(`core.online.adaptive.alphabet`), a signal may be about the next L symbols together: how many of
+them lie in each of some cells, drawn with noise (`core.online.counts`) when the last one is in. L ≤ delay + 1, so that no report waits for it. L and the cells of each symbol
 are chosen when the block begins, as `core.online.adaptive.blocks` says; L = 1 is the signal above.
 At the end of the word (`finish`) a block under way is cut short, and its signal drawn of the
 symbols so far; so it is with zones where another one is told (`core.online.adaptive.in_zones`).

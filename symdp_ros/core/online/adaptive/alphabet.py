@@ -9,17 +9,26 @@ match more than a wrong one, and nothing else differs: X(c, s) is [c = s] plus a
 states of largest f found cells, and all others join the last of them. With a delay, too, m is
 chosen by what a report at once would match, a nat being worth one match: by what a signal tells
 alone, robots that wander err more.
+
+Up to `MOST_OF_BLOCKS` symbols a signal may be about a block of them (`core.online.adaptive.blocks`).
+It is chosen with a number for each pair of symbols, as on a chain that lists its moves.
 """
+from functools import cached_property
+from typing import Any
+
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts
+from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import Models
 from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.cells import INFORMATION, largest, LEAST, TIE
-from symdp_ros.core.online.adaptive.moves import total
-from symdp_ros.core.online.adaptive.tables import AdaptiveTables, CELLS, MOST_CELLS, shares_of
+from symdp_ros.core.online.adaptive.moves import sums_of, total
+from symdp_ros.core.online.adaptive.tables import (AdaptiveTables, blocks_of, CELLS, MOST_CELLS,
+                                                   shares_of, worth_of_nat)
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.privacy import Privacy
+
+MOST_OF_BLOCKS = 64  # symbols, up to which there are blocks
 
 
 class AlphabetTables(AdaptiveTables):
@@ -33,9 +42,10 @@ class AlphabetTables(AdaptiveTables):
         self.zones = self.zone_of = self.radius = None
         self.width, self.responses = responses({*range(1, min(n, CELLS) + 1), self.most}, privacy)
         self.shares = shares_of(self.responses, self.most)
-        self.blocks = {}
+        self.blocks = blocks_of(privacy) if n <= MOST_OF_BLOCKS else {}
+        self.worth = worth_of_nat(privacy)
         self.moves = AlphabetMoves(chain.models(trust), n)  # type: ignore[assignment]
-        self.X, self.routes = _Matches(), _Routes(n)  # type: ignore[assignment]
+        self.X, self.routes = _Matches(n), _Routes(n)  # type: ignore[assignment]
         #: as if each state had the same row of edges
         self.hops, self.heads = np.zeros(n + 1, np.int64), np.arange(n, dtype=np.int32)
         self.successors = np.broadcast_to(self.heads, (n, n))
@@ -86,14 +96,27 @@ class AlphabetMoves:
         self._other, self._stay = models.weights.astype(np.float64).T[:, :, None, None]
 
     def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
-                summed: Floats, room: Room, together: bool = False) -> None:
+                summed: Floats, room: Room, groups: Ints | None = None) -> None:
         """As `Moves.forward`."""
         chances = belief if likelihood is None else belief * likelihood
-        factor = 1.0 / total(chances)
+        factor = 1.0 / sums_of(chances, groups)
         mixed = joint * (self.keep * (factor if likelihood is None else likelihood * factor))
         mixed += self._switch * (chances * factor)
         self._move(mixed, after)
         np.add.reduce(after, axis=0, out=summed)
+
+    @cached_property
+    def regions(self) -> dict[int | None, Any]:
+        """As `Moves.regions`."""
+        return {}
+
+    @cached_property
+    def by_state(self) -> tuple[Ints, Floats]:
+        """As `Moves.by_state`: a number for each pair of states."""
+        n = self.states
+        chances = np.repeat(self._other[:, :, 0, None], n, axis=1).repeat(n, axis=2)
+        chances[:, np.arange(n), np.arange(n)] = self._stay[:, 0]
+        return np.tile(np.arange(n), (n, 1)), np.ascontiguousarray(chances)
 
     def _move(self, values: Floats, out: Floats) -> None:
         """Put P_m times the values of each model into `out`, which may be the same."""
@@ -121,6 +144,14 @@ class _Matches:
     """As `Matches`, without the constant."""
 
     nbytes, has_zeros = 0, False
+
+    def __init__(self, states: int):
+        self._states = states
+
+    @cached_property
+    def rows(self) -> Weights:
+        """Return X(c, s) of all pairs, for blocks."""
+        return np.eye(self._states, dtype=np.float32)
 
     def expected(self, likely: Floats, reached: list[Ints] | None) -> Floats:
         return +likely

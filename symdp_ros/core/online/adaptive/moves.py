@@ -123,11 +123,7 @@ class Moves:
                           0 if groups is None else len(groups) - 1, room('forward', (size,)))
             return
         chances = belief if likelihood is None else belief * likelihood
-        sums = total(chances)
-        if groups is not None:
-            sums = np.concatenate([np.full(end - begin, np.add.reduce(sums[begin:end]))
-                                   for begin, end in pairwise(groups.tolist())])
-        factor = 1.0 / sums
+        factor = 1.0 / sums_of(chances, groups)
         chances = chances * factor
         shape = self.models, self.states + 1, joint.shape[2]
         mixed = room.zeros('mixed', shape)[:, :-1]
@@ -208,6 +204,15 @@ def total(values: Floats) -> Floats:
     """Return Σ_s: (states, words) → (words,). However many words there are, it is the same."""
     sums: Floats = np.add.reduce(np.ascontiguousarray(values.T), axis=1)
     return sums
+
+
+def sums_of(values: Floats, groups: Ints | None) -> Floats:
+    """Return `total`; of each group of columns, as of `Moves.forward`, that of all of them."""
+    sums = total(values)
+    if groups is None:
+        return sums
+    return np.concatenate([np.full(end - begin, np.add.reduce(sums[begin:end]))
+                           for begin, end in pairwise(groups.tolist())])
 
 
 def spread_evenly(joint: Floats, within: Booleans, some: Booleans, prior: Floats,

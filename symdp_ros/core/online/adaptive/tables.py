@@ -168,6 +168,23 @@ class BlockLaws(NamedTuple):
     laws: Floats  # the chance of what is drawn by what was counted, and Σ_z P log P
 
 
+def blocks_of(privacy: Privacy) -> dict[tuple[int, int], list[CountResponse]]:
+    """Return of each block (L, m) the responses, if it is cut short after 1, 2, … L symbols."""
+    blocks = dict[tuple[int, int], list[CountResponse]]()
+    if privacy.epsilon_per_symbol <= _MOST_OF_BLOCKS:
+        for length, more in BLOCKS:
+            some = [response_of(symbols, more + 1, privacy) for symbols in range(1, length + 1)]
+            there = [each for each in some if each is not None]
+            if len(there) == length:
+                blocks[length, more] = there
+    return blocks
+
+
+def worth_of_nat(privacy: Privacy) -> float:
+    """Return how many matches a nat is worth in the choice of a block."""
+    return min(1.0, 0.5 / max(0.5, float(privacy.epsilon_per_symbol)))
+
+
 class AdaptiveTables:
     """
     What is known before the first symbol, shared by all words.
@@ -180,8 +197,12 @@ class AdaptiveTables:
     :param learns: whether each word learns how its robot moves (`OwnMoves`).
 
     `radius` and `nbytes` are as those of `core.online.targets`; `responses` has the `Response` for
-    each number of cells that can be taken, `width` is that of their draws.
+    each number of cells that can be taken, `width` is that of their draws; `blocks` is as of
+    `blocks_of`, `worth` of `worth_of_nat`.
     """
+
+    blocks: dict[tuple[int, int], list[CountResponse]]
+    worth: float
 
     def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int,
                  learns: bool):
@@ -197,18 +218,9 @@ class AdaptiveTables:
         self.width, self.responses = responses(
             {count for count in counts if count <= self.most}, privacy)
         self.shares = shares_of(self.responses, self.most)
-        #: (L, m) of each block: its responses, if it is cut short after 1, 2, … L symbols
-        self.blocks: dict[tuple[int, int], list[CountResponse]] = {}
-        #: how many matches a nat is worth in the choice of a block
-        self.worth = min(1.0, 0.5 / max(0.5, float(privacy.epsilon_per_symbol)))
-        if (privacy.zones is None or reports == 1) and n <= targets.DENSE_STATES and (
-                privacy.epsilon_per_symbol <= _MOST_OF_BLOCKS):
-            for length, more in BLOCKS:
-                some = [response_of(symbols, more + 1, privacy)
-                        for symbols in range(1, length + 1)]
-                there = [each for each in some if each is not None]
-                if len(there) == length:
-                    self.blocks[length, more] = there
+        self.blocks, self.worth = {}, worth_of_nat(privacy)
+        if (privacy.zones is None or reports == 1) and n <= targets.DENSE_STATES:
+            self.blocks = blocks_of(privacy)
         self.models, self.learns = chain.single.models(trust), learns
         self.moves = Moves(self.models)
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
