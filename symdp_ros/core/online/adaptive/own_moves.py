@@ -10,7 +10,14 @@ they are, and the moves that are then expected,
     ξ(s, s') = Σ_t P[s_t = s, s_{t+1} = s' | these signals],
 
 are added to what was counted before, of which a share is forgotten: half at first, since what was
-expected by models that know nothing is soon wrong, and less each time, down to `LEAST`. The own
+expected by models that know nothing is soon wrong, and less each time, down to `LEAST`. ξ is
+between the moves by which it was expected, P, and those that the robot made: the less signals
+tell, the nearer to P. So added is, where that is not negative,
+
+    ξ(s, s') + (η − 1)·(ξ(s, s') − Σ ξ(s, ·)·P(s'|s)),    η = ε/k, at least 1, at most 2.
+
+Where ξ is what P says, that is ξ, whatever η: it only gets there sooner. (It is called
+over-relaxation of expectation–maximisation.) At small ε/k it would add to the noise. The own
 model moves from s to s' with
 
     (counts(s, s') + ALIKE·P̄(s'|s)) / (Σ counts(s, ·) + ALIKE),
@@ -37,7 +44,7 @@ from symdp_ros.core.online.adaptive.moves import before_beginning, Moves
 
 EVERY = 100    # ticks
 ALIKE = 3.0    # moves from each state
-WEIGHT = 0.6
+WEIGHT = 0.7
 LEAST = 0.05   # of what was counted, that is forgotten each time
 OWN = 'as it moved so far'
 
@@ -90,13 +97,14 @@ class OwnMoves:
         """Return what was told since what a state begins with, of each report."""
         return self.told if self.former is None else [*self.former.all_told(), *self.told]
 
-    def learnt(self, moves: Moves, ticks: int, joint: Floats, previous: int,
+    def learnt(self, moves: Moves, push: float, ticks: int, joint: Floats, previous: int,
                ahead: Booleans | None,
                made: Callable[[Floats, Any], tuple[Floats, Floats | None, Floats]]) -> 'OwnMoves':
         """
         Return what goes on after the signals that were noted.
 
         :param moves: by which they were filtered.
+        :param push: η.
         :param ticks: of each report.
         :param joint, previous, ahead: of the tick after them.
         :param made: of f and what was told: f as it was then, the likelihood of what was told, and
@@ -110,6 +118,9 @@ class OwnMoves:
         counts = np.zeros(len(self.models.targets))
         for pairs in _pairs(moves, steps):
             counts += pairs
+        likely, sources = joint.sum(axis=(1, 2)), moves.ends[0]
+        expected = np.bincount(sources, counts)[sources] * (likely / likely.sum() @ moves.weights)
+        counts = np.maximum(counts + (push - 1) * (counts - expected), 0.0)
         if self.counts is not None:
             counts += (1 - max(LEAST, 1 / (2 + self.begin / (3 * EVERY)))) * self.counts
         else:

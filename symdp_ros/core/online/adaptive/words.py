@@ -546,7 +546,7 @@ class Words:
                 self.count % tables.row):
             return
         self.own = own.learnt(
-            self.moves, tables.report, self.joint,
+            self.moves, tables.push, tables.report, self.joint,
             int(self.previous[0]) if self.delay == 0 else 0,
             self._ahead_at(self.count) if tables.zones else None, self._made)
         if self.delay is None:
