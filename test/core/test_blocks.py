@@ -306,6 +306,12 @@ def often(monkeypatch):
     monkeypatch.setattr(own_moves, 'EVERY', 7)
 
 
+for_all_restarts = pytest.mark.parametrize('chain, learn', [
+    *product([THREE, STREET, THREE.every(2, 1)], ['own', 'none']), (MODES, 'none')],
+    ids=[f'{name}, {learn}' for name in ('three', 'street', 'ticks') for learn in ('own', 'none')]
+    + ['modes'])
+
+
 def within_blocks(mechanism, steps, seed):
     """
     Step, and yield what is in a block: state where that began, symbols of it so far, state.
@@ -322,10 +328,8 @@ def within_blocks(mechanism, steps, seed):
         mechanism.step('b' if random.random() < 0.8 else random.choice('abc'))
 
 
-@pytest.mark.parametrize('learn', ['own', 'none'])
+@for_all_restarts
 @pytest.mark.parametrize('delay', [1, 2, 3, 5, None])
-@pytest.mark.parametrize('chain', [THREE, STREET, THREE.every(2, 1)],
-                         ids=['three', 'street', 'ticks'])
 def test_a_restart_within_a_block_leaves_its_symbols_out(chain, delay, learn, often):
     """From the same bits, the same is drawn as where they were left out; also while it learns."""
     compared = learnt = 0
@@ -374,10 +378,8 @@ def test_states_within_a_block_that_cannot_be(delay, often):
     assert refusals > 100
 
 
-@pytest.mark.parametrize('learn', ['own', 'none'])
+@for_all_restarts
 @pytest.mark.parametrize('delay', [1, 2, 3, 5, None])
-@pytest.mark.parametrize('chain', [THREE, STREET, THREE.every(2, 1)],
-                         ids=['three', 'street', 'ticks'])
 def test_a_state_depends_on_nothing_of_a_block_under_way(chain, delay, learn, often):
     """All words of up to 3 of its symbols: known, infeasible, unknown."""
     compared = 0
