@@ -923,12 +923,12 @@ static void all_cells(const Means *means, const float *X, Size length, Size more
     }
 }
 
-typedef struct { double told, matches, last, all; } Worth;
+typedef struct { double told, matches, last, there; } Worth;
 
 /* What a block tells, H(z) − H(z|c), and the matches of its best marginals given z; those of its
    last symbol, and how likely the robot is still there. `law`: the chances (drawn, counted), and
-   Σ_z P log P by what was counted; `known`: room for SOME·counts at each symbol, `room` three times
-   as much. */
+   Σ_z P log P by what was counted; `known`: room for SOME·counts at each symbol, `room` three
+   times as much. */
 INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Size more,
                       const double *law, double *known, Size each, double *room) {
     Size count = local->count, widest = number_of_vectors(length, more);
@@ -950,7 +950,7 @@ INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
     for (Size s = 0; s < count; s++)
         for (Size c = 0; c < widest; c++) counted[c] += one[s * widest + c];
     for (Size c = 0; c < widest; c++) all += counted[c];
-    found.all = all;
+    found.there = all;
     for (Size z = 0; z < widest; z++) {
         double sum = 0.0;
         for (Size c = 0; c < widest; c++) sum += law[z * widest + c] * (counted[c] / all);
@@ -1044,7 +1044,7 @@ static Worth worth_of_single(const double *belief, const uint16_t *codes, Size s
 
 /* What that is worth for each of so many symbols: a nat is worth some matches. */
 INLINE double worth_each(Worth worth, double nat, double most, Size length) {
-    return (worth.matches + nat * worth.told + AT_END * (worth.last - worth.all * most))
+    return (worth.matches + nat * worth.told + AT_END * (worth.last - worth.there * most))
         / (double)length;
 }
 

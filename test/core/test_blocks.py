@@ -203,10 +203,9 @@ def test_blocks_err_less():
     (3, 3, 1.0, 0.13451), (3, 4, 1.0, 0.12514), (3, 4, 2.0, 0.05875), (3, 4, 3.0, 0.02824),
     (2, 6, 2.0, 0.05609), *(pytest.param(*row, marks=pytest.mark.thorough) for row in (
         (2, 6, 1.0, 0.11704), (2, 6, 3.0, 0.02656)))])
-def test_whole_words_of_tiny_chains_err_nearly_as_little_as_can_be(count, length, epsilon,
-                                                                    optimum):
+def test_tiny_chains_err_nearly_as_little_as_can_be(count, length, epsilon, optimum):
     """
-    Beside the optimum of all mechanisms (studies/optimum), which also know the word's length.
+    Whole words, beside the optimum of all mechanisms (studies/optimum), which know their length.
 
     With signals on counts alone, whichever blocks are chosen, none is below 1.108 times that on
     three states at ε = 3; 1.065 at ε = 2; 1.061 on two states at ε = 3.

@@ -37,12 +37,12 @@ are then chosen as with a delay.
 
 **Blocks.** With a delay and a chain that lists its moves, or an alphabet of few symbols
 (`core.online.adaptive.alphabet`), a signal may be about the next L symbols together: how many of
-them lie in each of some cells, drawn with noise (`core.online.counts`) when the last one is in. L ≤ delay + 1, so that no report waits for it. L and the cells of each symbol
-are chosen when the block begins, as `core.online.adaptive.blocks` says; L = 1 is the signal above.
-At the end of the word (`finish`) a block under way is cut short, and its signal drawn of the
-symbols so far; so it is with zones where another one is told (`core.online.adaptive.in_zones`).
-Where a symbol is left out (`tick`), so are those of the block so far: nothing is drawn of them any
-more.
+them lie in each of some cells, drawn with noise (`core.online.counts`) when the last one is in. L
+is at most delay + 1, so that no report waits for it. It and the cells of each symbol are chosen
+when the block begins, as `core.online.adaptive.blocks` says; L = 1 is the signal above. At the end
+of the word (`finish`) a block under way is cut short, and its signal drawn of the symbols so far;
+so it is with zones where another one is told (`core.online.adaptive.in_zones`). Where a symbol is
+left out (`tick`), so are those of the block so far: nothing is drawn of them any more.
 
 **Reports.** o_t is a function of z_1…z_{t+d} and o_{t−1}, d being the `delay`: of the routes that
 the map allows from o_{t−1}, take the one with the most expected matches,

@@ -10,8 +10,9 @@ states of largest f found cells, and all others join the last of them. With a de
 chosen by what a report at once would match, a nat being worth one match: by what a signal tells
 alone, robots that wander err more.
 
-Up to `MOST_OF_BLOCKS` symbols a signal may be about a block of them (`core.online.adaptive.blocks`).
-It is chosen with a number for each pair of symbols, as on a chain that lists its moves.
+Of alphabets of at most `MOST_OF_BLOCKS` states signals may be about blocks
+(`core.online.adaptive.blocks`). They are chosen with a number for each pair of states, as on a
+chain that lists its moves.
 """
 from functools import cached_property
 from typing import Any
@@ -28,7 +29,7 @@ from symdp_ros.core.online.adaptive.tables import (AdaptiveTables, blocks_of, CE
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.privacy import Privacy
 
-MOST_OF_BLOCKS = 64  # symbols, up to which there are blocks
+MOST_OF_BLOCKS = 64  # states, up to which there are blocks
 
 
 class AlphabetTables(AdaptiveTables):

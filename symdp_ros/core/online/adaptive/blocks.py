@@ -252,7 +252,7 @@ class _Worth(NamedTuple):
     told: float     # H(z) − H(z|c)
     matches: float  # of the best guess of each symbol, given z
     last: float     # of the last symbol
-    all: float      # how likely the robot is still in the region by then
+    there: float    # how likely the robot is still in the region by then
 
 
 def _region(tables: AdaptiveTables, moves: Moves, zone: int | None) -> Region:
@@ -395,7 +395,7 @@ def _best(tables: AdaptiveTables, region: Region, means: _Means, single: Cells,
     largest = float(means.f.max())
 
     def value_of(worth: _Worth, length: int) -> float:
-        at_end = worth.last - worth.all * largest
+        at_end = worth.last - worth.there * largest
         return (worth.matches + tables.worth * worth.told + _AT_END * at_end) / length
 
     single_worth = _worth_of_single(tables, means.f, single)
@@ -451,8 +451,7 @@ def _joined(X: Weights, founders: Ints) -> Ints:
     return cells
 
 
-def _worth(f: Floats, P: Floats, codes: list[Ints],
-           response: CountResponse) -> _Worth:
+def _worth(f: Floats, P: Floats, codes: list[Ints], response: CountResponse) -> _Worth:
     """Return what a block is worth."""
     states, known = np.arange(len(f)), [f[None]]  # of each symbol: (counts before, states)
     for number, code in enumerate(codes):
@@ -467,7 +466,8 @@ def _worth(f: Floats, P: Floats, codes: list[Ints],
     counted /= there
     drawn = response.chances @ counted
     logs = np.log(np.where(drawn > 0, drawn, 1.0))
-    matches, last, later = 0.0, 0.0, np.empty((0, 0, 0))  # the chance of z: (drawn, counts before, states)
+    matches, last = 0.0, 0.0
+    later = np.empty((0, 0, 0))  # the chance of z: (drawn, counts before, states)
     for number in range(len(codes) - 1, -1, -1):
         counts = after(number, response.cells)[:, codes[number]]
         later = (later @ P.T)[:, counts, states] if later.size else response.chances[:, counts]
