@@ -62,7 +62,7 @@ def test_divergences(name, chain, epsilon, k):
     mechanism = OfflineMechanism(chain, Privacy(epsilon, k), **OFFLINE[name])
     bound = mechanism.law.loss_bound
     expected = BOUND.get(name, 'symbols')
-    if name == 'adaptive' and chain is not COMPLETE:  # signals about several symbols
+    if name == 'adaptive':  # signals about several symbols
         expected = 'blocks'
     alike = chain is COMPLETE and name != 'adaptive'  # each symbol is a response on all
     assert mechanism.law.response_values == (
