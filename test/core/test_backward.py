@@ -26,6 +26,7 @@ import pytest
 from strategies import (CHAINS, chains, exp_bounds, feasible_words, FOUR, grid, per_symbol,
                         replayable_random, thorough, words)
 from symdp_ros import Chain, Privacy
+from symdp_ros.core.offline import passes
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.offline.backward import match_ratio, rounding_reserve
 from symdp_ros.core.offline.exponential import Exponential
@@ -205,6 +206,7 @@ def test_draws(chain, trust):
 @for_all_bases
 def test_a_walk_goes_on_where_bits_were_missing(trust, monkeypatch):
     """Where no choice is ever sure in 53 bits, the rest of the bits make the same law."""
+    monkeypatch.setattr(passes, 'compiled', None)
     monkeypatch.setattr(in_numpy, 'interval_at', lambda values, point: -1)
     word, n = ['s1', None, 's3', 's0'], 2_000
     law = law_of(FOUR, 2.0, trust, random=replayable_random())
