@@ -5,7 +5,6 @@ from collections import Counter
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import pairwise, product
-from math import exp
 import os
 from random import Random
 
@@ -282,22 +281,6 @@ def counting(monkeypatch, name):
     counted = Counted(getattr(passes.compiled, name))
     monkeypatch.setattr(passes.compiled, name, counted)
     return counted
-
-
-@pytest.mark.parametrize('selection', ['exponential', 'causal'])
-@for_all_chains
-def test_words_are_drawn_from_the_law(chain, selection):
-    """Chi-square tests; α = 1e-6 each. Words of other lengths stand between."""
-    mechanism = OfflineMechanism(chain, Privacy(2.0), selection=selection,
-                                 random=replayable_random())
-    n = 5_000
-    states = chain.states
-    words = [[states[-1], None, states[0]], [states[0]] * 2]
-    drawn = privatized(mechanism, words * n)
-    for i, word in enumerate(words):
-        law = {o: exp(mechanism.log_probability(word, o))
-               for o in feasible_words(chain, len(word))}
-        assert_drawn(Counter(map(tuple, drawn[i::2])), law, n)
 
 
 def test_a_route_on_a_large_map():
