@@ -297,7 +297,7 @@ def test_two_branches_that_never_meet(trust, epsilon, matching):
     # With weights, all moves have ½.
     x = ratio * (ratio + 1)**(matching - 1) * 2**(800 - matching)
     y = 2**(matching - 1) * (ratio + 1)**(800 - matching)
-    for _ in range(5):
+    for _ in range(2):
         output = law.draw(word)
         (chance,) = law.exact_probabilities(word, [output])
         exact = ratio**(800 - distance(word, output)) / (x + y)

@@ -525,8 +525,8 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
     one more is being put together from what was read. How many there are at a moment is up to the
     threads; so the bound is of ten, where the archive has eighty.
     """
-    chunk, chunks, bytes_of_a_row = 10_000, 80, 20
-    walks.sizes = {'threads': 2, 'chunk_rows': chunk, 'batch_rows': 5_000, 'buffer_bytes': 10_000}
+    chunk, chunks, bytes_of_a_row = 5_000, 80, 20
+    walks.sizes = {'threads': 2, 'chunk_rows': chunk, 'batch_rows': 2_500, 'buffer_bytes': 5_000}
     rows = chunk * chunks
     i = np.arange(rows)
     table = pa.table({'route': i // 50, 'position': i % 50,
