@@ -42,7 +42,7 @@ def test_a_recovery_that_is_killed_loses_no_spend(tmp_path, recovering):
     seed = first_seed()
     print(f'SYMDP_TEST_SEED={seed}')
     chance = random.Random(seed)
-    # What matters most is at the end: the ledger is cut, written, flushed, and then the mark moved.
+    # What matters most comes last: the ledger is cut, written, flushed, and then the mark moved.
     moments = [calls - before for before in (189, 16, 15, 14, 12, 3)]
     moments += chance.sample(range(1, calls), 2 * KILL_ROUNDS)
     assert calls > 100
