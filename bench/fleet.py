@@ -20,17 +20,15 @@ import sys
 from tempfile import TemporaryDirectory
 import time
 
+from bench.nodes import CHAIN, memory, processor_time, REGIONS
 import rclpy
 from rclpy.context import Context
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from symdp_ros.fleet.fleet_file import read_fleet
-from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ros.process.free_domain import FreeDomain
 
-_CHAIN = Path(__file__).resolve().parents[1] / 'config' / 'depot.geojson'
-_REGIONS = [str(state) for state in range(22)]  # of that map
 _PATIENCE = 300.0  # seconds
 _LATCHED = QoSProfile(depth=100_000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -39,29 +37,26 @@ class Processes:
     """Started processes, and what they take."""
 
     def __init__(self, commands, directory: Path):
-        self.log = directory / 'log'
+        self.log = directory / 'output'  # 'log' is the folder of ROS
         with self.log.open('ab') as log:
-            self._all = [subprocess.Popen(
+            self.all = [subprocess.Popen(
                 [sys.executable, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={**os.environ, 'ROS_HOME': str(directory), **environment})
                 for command, environment in commands]
 
-    def memory(self, kind: str = 'Rss') -> float:
-        """Return the memory of all together in MB; `Pss` counts shared pages once."""
-        return sum(int(line.split()[1]) for process in self._all
-                   for line in Path(f'/proc/{process.pid}/smaps_rollup').read_text().splitlines()
-                   if line.startswith(f'{kind}:')) / 1024
+    def memory(self) -> float:
+        """Return the memory of all together in MB."""
+        return sum(memory(process.pid) for process in self.all) / 2**20
 
     def processor_time(self) -> float:
         """Return the seconds of processor time of all together."""
-        return sum(int(file.read_text().split()[0]) for process in self._all
-                   for file in Path(f'/proc/{process.pid}/task').glob('*/schedstat')) / 1e9
+        return sum(processor_time(process.pid) for process in self.all)
 
-    def end(self, number: int = signal.SIGINT) -> None:
-        """Send a signal, and wait."""
-        for process in self._all:
-            process.send_signal(number)
-        for process in self._all:
+    def end(self) -> None:
+        """Interrupt all, and wait."""
+        for process in self.all:
+            process.send_signal(signal.SIGINT)
+        for process in self.all:
             process.wait(_PATIENCE)
 
 
@@ -107,7 +102,7 @@ class Observer:
         """Publish to every robot at a rate; return how many each was sent."""
         begin, count = time.monotonic(), round(rate * seconds)
         for number in range(count):
-            message = String(data=_REGIONS[number % len(_REGIONS)])
+            message = String(data=REGIONS[number % len(REGIONS)])
             for publisher in self._publishers:
                 publisher.publish(message)
             while (left := begin + (number + 1) / rate - time.monotonic()) > 0:
@@ -153,7 +148,7 @@ class Observer:
 
 
 @contextmanager
-def _setting(count: int, own_domains: bool, directory: Path, **more):
+def _setting(count: int, own_domains: bool, directory: Path):
     """Give (fleet file, domain of the process) of so many robots."""
     with ExitStack() as stack:
         domain = stack.enter_context(FreeDomain()).number
@@ -162,14 +157,14 @@ def _setting(count: int, own_domains: bool, directory: Path, **more):
             for robot in robots.values():
                 robot['domain'] = stack.enter_context(FreeDomain()).number
             top = {'fleet_domain': stack.enter_context(FreeDomain()).number}
-        yield write_fleet(directory, robots, **top, **more), domain
+        yield write_fleet(directory, robots, **top), domain
 
 
 def write_fleet(directory: Path, robots: dict[str, dict[str, int]], **top) -> Path:
     """Write a fleet file; return its path."""
     file = directory / 'fleet.yaml'
     file.write_text(json.dumps({**top, 'robots': robots, 'defaults': {
-        'chain_file': str(_CHAIN), 'initial_state': '0', 'epsilon': 2.0, 'adjacency': 1}}))
+        'chain_file': str(CHAIN), 'initial_state': '0', 'epsilon': 2.0, 'adjacency': 1}}))
     return file
 
 
@@ -201,8 +196,8 @@ def _measure(make, count, own_domains, seconds) -> dict[str, float]:
             observer.send(10.0, seconds)
             found['processor'] = (processes.processor_time() - before) / (
                 time.monotonic() - began)
-            found |= {'rss': processes.memory('Rss'), 'pss': processes.memory('Pss')}
-            if len(processes._all) == 1:
+            found['memory'] = processes.memory()
+            if len(processes.all) == 1:
                 observer.wait(lambda: False, 2.0)
                 already = dict(observer.received)
                 sent = observer.send(100.0, seconds)
@@ -233,24 +228,6 @@ def _active(make, count: int, own_domains: bool) -> float:
             processes.end()
 
 
-def _kill(count: int) -> str:
-    """Kill a fleet process; return what became of the words and their charges."""
-    with TemporaryDirectory() as folder, _setting(
-            count, False, Path(folder), ledger_file='ledger', state_dir='state') as (file, domain):
-        observer = Observer(read_fleet(file).robots, domain)
-        for number in signal.SIGKILL, signal.SIGINT:
-            processes = Processes(_one(file, domain), Path(folder))
-            observer.received = dict.fromkeys(observer.received, 0)
-            observer.wait_for_all()
-            processes.end(number)
-        went_on = processes.log.read_text().count('the word of the last run is carried on')
-        ledger = Ledger(Path(folder) / 'ledger')
-        charges = len(list(ledger.charges()))
-        ledger.close()
-        observer.close()
-    return f'{went_on} of {count} words went on; {charges} charges'
-
-
 def main() -> None:
     """Print a table."""
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
@@ -271,10 +248,8 @@ def main() -> None:
         return median(found[name] for found in one)
 
     print(f'| goal, {n} robots | measured | limit |\n|---|---|---|')
-    for name, what, limit in (('rss', 'resident memory', '1/15'), ('pss', 'proportional memory',
-                                                                   'none')):
-        print(f'| {what} | {of(name):.0f} MB : {each[name]:.0f} MB = '
-              f'1/{each[name] / of(name):.1f} | {limit} |')
+    print(f'| resident memory | {of("memory"):.0f} MB : {each["memory"]:.0f} MB = '
+          f'1/{each["memory"] / of("memory"):.1f} | 1/15 |')
     print(f'| processor at 10 Hz each | {of("processor"):.3f} : {each["processor"]:.3f} cores = '
           f'{of("processor") / each["processor"]:.2f}× | 0.5× |')
     print(f'| start, until all are active | {active[1]:.2f} s : {active[0]:.2f} s of one robot = '
@@ -284,7 +259,6 @@ def main() -> None:
           f'{of("start") / median(single):.2f}× ({each["start"]:.1f} s in {n} processes) | 5× |')
     print(f'| lost at 100/s each | {sum(found["lost"] for found in one)} of '
           f'{sum(found["sent"] for found in one):,} | 0 |')
-    print(f'| kill -9 | {_kill(n)} | every word, charged once |')
 
 
 if __name__ == '__main__':

@@ -32,8 +32,8 @@ _AIM = 1.02         # times the rate: what the sender aims at, as it is held up 
 _PERIOD = 0.005    # seconds between the regions that a starting node finds
 _BLOCK = 25        # round trips through one contestant before the next one's turn
 _HERE = Path(__file__).resolve().parent
-_CHAIN = _HERE.parent / 'config' / 'depot.geojson'
-_REGIONS = [str(state) for state in range(22)]  # of that map
+CHAIN = _HERE.parent / 'config' / 'depot.geojson'
+REGIONS = [str(state) for state in range(22)]  # of that map
 _PATIENCE = 20.0   # seconds for a process to end
 
 
@@ -62,12 +62,12 @@ def round_trip(rounds: int = 7, pings: int = 4000) -> Measured:
         probe = world.probe(names)
         probe.call('connect')
         for name in names:  # first symbols, first rows
-            probe.call('ping', name, _REGIONS * 5)
+            probe.call('ping', name, REGIONS * 5)
         seconds = {name: [] for name in names}
         for number in range(rounds):
             trips = {name: [] for name in names}
             for block in range(max(1, pings // _BLOCK)):
-                regions = [random.choice(_REGIONS) for _ in range(_BLOCK)]
+                regions = [random.choice(REGIONS) for _ in range(_BLOCK)]
                 for name in _turned(names, number + block):
                     trips[name] += probe.call('ping', name, regions)
             for name in names:
@@ -97,12 +97,12 @@ def service(rounds: int = 7,
         for probe in (sender, receiver):
             probe.call('connect')
         for name in names:
-            sender.call('ping', topics[name], _REGIONS * 5)
+            sender.call('ping', topics[name], REGIONS * 5)
         for number in range(rounds):
             for name in _turned(names, number):
                 before = nodes[name].processor_time()
                 receiver.ask('receive', topics[name], count)
-                took = sender.call('send', topics[name], _REGIONS, count, _AIM * RATE)
+                took = sender.call('send', topics[name], REGIONS, count, _AIM * RATE)
                 rates.append(count / took)
                 lost[name] += count - receiver.answer()
                 seconds[name].append((nodes[name].processor_time() - before) / count)
@@ -122,7 +122,7 @@ def lost_later(seconds: float) -> tuple[int, int]:
         sender, receiver = world.probe(['n0']), world.probe(['n0'])
         for probe in (sender, receiver):
             probe.call('connect')
-        for regions, sent, come in ((_REGIONS[:1], DELAY + 1, 1), (_REGIONS, count, count)):
+        for regions, sent, come in ((REGIONS[:1], DELAY + 1, 1), (REGIONS, count, count)):
             receiver.ask('receive', 'n0', come)
             sender.call('send', 'n0', regions, sent, LATER_RATE)
             received = receiver.answer()
@@ -142,7 +142,7 @@ def start(rounds: int = 7) -> tuple[Measured, Measured, Measured]:
     seconds, processor, memory = ({name: [] for name in names} for _ in range(3))
     with _world() as world:
         probe = world.probe(topics.values())
-        probe.call('publish_always', _REGIONS[0], _PERIOD)
+        probe.call('publish_always', REGIONS[0], _PERIOD)
         time.sleep(1.0)
         for number in range(rounds):
             for name in _turned(names, number):
@@ -177,7 +177,7 @@ class _World:
 
     def __init__(self, directory: Path, log, stack):
         self.directory, self.log, self._stack = directory, log, stack
-        self._grid = directory / 'grid.chain.yaml'  # 100 states; those of `_REGIONS` among them
+        self._grid = directory / 'grid.chain.yaml'  # 100 states; those of `REGIONS` among them
         self._grid.write_text('transitions:\n' + ''.join(
             f"  '{i}': [{', '.join(map(repr, _neighbours(i)))}]\n" for i in range(100)))
         self.environment = {
@@ -199,9 +199,9 @@ class _World:
     def _command(self, name):
         if not name.startswith('privatizer'):
             return [str(_HERE / 'relay.py'), 'events', '--ros-args']
-        chain = self._grid if 'auto' in name else _CHAIN
+        chain = self._grid if 'auto' in name else CHAIN
         command = ['-m', 'symdp_ros.nodes.privatizer', '--ros-args', '-p',
-                   f'chain_file:={chain}', '-p', f"initial_state:='{_REGIONS[0]}'",
+                   f'chain_file:={chain}', '-p', f"initial_state:='{REGIONS[0]}'",
                    '-p', 'epsilon:=2.0', '-p', 'adjacency:=1',
                    '-p', f'policy:={"auto" if "auto" in name else "guided"}']
         if 'later' in name:
@@ -218,6 +218,19 @@ def _world():
         yield _World(Path(directory), log, stack)
 
 
+def processor_time(pid: int) -> float:
+    """Return the seconds of processor time that all threads of a process have taken."""
+    times = Path(f'/proc/{pid}/task').glob('*/schedstat')
+    return sum(int(file.read_text().split()[0]) for file in times) / 1e9
+
+
+def memory(pid: int) -> float:
+    """Return the memory that a process has now, in bytes, with what it shares."""
+    text = Path(f'/proc/{pid}/smaps_rollup').read_text()
+    [line] = [line for line in text.splitlines() if line.startswith('Rss:')]
+    return 1024.0 * int(line.split()[1])
+
+
 class _Process:
     """A contestant in a process of its own."""
 
@@ -227,15 +240,12 @@ class _Process:
             stdout=world.log, stderr=world.log, env=world.environment)
 
     def processor_time(self) -> float:
-        """Return the seconds of processor time that all its threads have taken."""
-        times = Path(f'/proc/{self._process.pid}/task').glob('*/schedstat')
-        return sum(int(file.read_text().split()[0]) for file in times) / 1e9
+        """Return the seconds of processor time that it has taken."""
+        return processor_time(self._process.pid)
 
     def memory(self) -> float:
         """Return the memory that it has now, in bytes, with what it shares."""
-        text = Path(f'/proc/{self._process.pid}/smaps_rollup').read_text()
-        [line] = [line for line in text.splitlines() if line.startswith('Rss:')]
-        return 1024.0 * int(line.split()[1])
+        return memory(self._process.pid)
 
     def __enter__(self):
         return self

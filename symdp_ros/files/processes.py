@@ -64,7 +64,7 @@ def in_processes(work: Callable[[_Value], _Result], values: Iterable[_Value],
 
 def _results(values: Any, idle: list[Connection]) -> Generator[Any, None, None]:
     most = _AHEAD * len(idle)
-    waiting = deque[list[Any]]()  # of each value that was begun, its result once it is there
+    waiting = deque[list[Any]]()  # of each value that was begun, its answer once it is there
     busy: dict[Any, list[Any]] = {}
     while True:
         while idle and len(waiting) < most and (value := next(values, busy)) is not busy:
@@ -73,16 +73,16 @@ def _results(values: Any, idle: list[Connection]) -> Generator[Any, None, None]:
             busy[pipe] = waiting[-1]
             pipe.send(value)
         if waiting and waiting[0]:
-            yield waiting.popleft()[0]
+            [(done, result)] = waiting.popleft()
+            if not done:
+                raise result
+            yield result
             continue
         if not busy:
             return
         pipes: list[Any] = wait([*busy])
         for pipe in pipes:
-            done, result = pipe.recv()
-            if not done:
-                raise result
-            busy.pop(pipe).append(result)
+            busy.pop(pipe).append(pipe.recv())
             idle.append(pipe)
 
 

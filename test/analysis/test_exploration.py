@@ -16,6 +16,7 @@ RING = TransitionGraph(
 ZONES = {'west': tuple('abcd'), 'east': tuple('efgh')}
 GRID = Grid((1.0, 3.0, 5.0), (4.0,), (8.0,))
 PLACE = GridPoint(8.0, 4.0, 1, False)
+TICKS = 300  # of the routes that are shown
 
 
 @pytest.fixture(scope='module', autouse=True)
@@ -23,7 +24,9 @@ def few_walks():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('symdp_ros.analysis.visits._WALKS', 8)
         patch.setattr('symdp_ros.analysis.visits._LEAST_WALKS', 2)
-        patch.setattr('symdp_ros.analysis.exploration._FRAMES', 600)  # beliefs at every tick
+        patch.setattr('symdp_ros.analysis.visits._LEAST_TICKS', 100)
+        patch.setattr('symdp_ros.analysis.exploration._LEAST_TICKS', TICKS)
+        patch.setattr('symdp_ros.analysis.exploration._FRAMES', TICKS)  # beliefs at every tick
         yield
 
 
@@ -84,14 +87,14 @@ def test_the_other_numbers_are_those_of_calibrate_for_the_same_clock(cells):
 
 def test_the_routes_that_are_shown(exploration, cells):
     route = exploration.route(8.0)
-    assert len(route.states) == 600 and route.robot == 'as the map says'
+    assert len(route.states) == TICKS and route.robot == 'as the map says'
     assert 6 < route.mean_stay < 10
     wrong = {}
     for cell in cells[PLACE]:
         reports = np.array(cell.reports)
-        assert reports.shape == (600,) and reports.max() < 8
+        assert reports.shape == (TICKS,) and reports.max() < 8
         known = np.flatnonzero(reports >= 0)
-        assert known[-1] - known[0] + 1 == len(known) > 580  # without a gap
+        assert known[-1] - known[0] + 1 == len(known) > TICKS - 20  # without a gap
         wrong[cell.mechanism, cell.late, cell.epsilon] = (
             reports[known] != np.array(route.states)[known]).mean()
         assert (cell.beliefs is None) == (cell.mechanism == 'exponential')
@@ -109,11 +112,11 @@ def test_in_zones_others_know_the_zone(exploration, cells):
     for zoned in known:
         for cell in cells[GridPoint(8.0, 4.0, 1, zoned)]:
             first = int(cell.errors.report_period) - 1
-            for t in range(first, first + 596, 5) if cell.beliefs else ():
+            for t in range(first, first + TICKS - 4, 5) if cell.beliefs else ():
                 known[zoned] += {int(zone[state]) for state in cell.beliefs[t]} == {
                     zone[route.states[t]]}
-    assert known[True] == 3 * 120 * 3  # ε, symbols, and adaptive at once, late and of logs
-    assert known[False] < 3 * 120 * 5
+    assert known[True] == 3 * TICKS // 5 * 3  # ε, symbols, and adaptive at once, late and of logs
+    assert known[False] < 3 * TICKS // 5 * 5
 
 
 @pytest.mark.thorough

@@ -115,12 +115,13 @@ def test_auto_takes_what_knows_zones():
     assert taken.offline(chain, privacy).privatize(['0,0', '0,1'])
 
 
-def test_visits_with_zones():
+def test_visits_with_zones(monkeypatch):
     """At the same ε, zones err less than none; the adversary is told them."""
+    monkeypatch.setattr('symdp_ros.analysis.visits._LEAST_TICKS', 100)
     chain = grid(4)
     graph = TransitionGraph({s: [*chain.successors(s)] for s in chain.states}, '0,0')
     zones = propose_zones(chain, 6)
-    plain, zoned = (VisitCalibration(graph, protect=6.0, stay=10.0, walks=24, zones=z)
+    plain, zoned = (VisitCalibration(graph, protect=6.0, stay=10.0, walks=12, zones=z)
                     for z in (None, zones))
     for period in (1.0, 7.0):
         rows = [calibration.row(period, 1.0, delay=7.0) for calibration in (plain, zoned)]

@@ -30,6 +30,7 @@ def few_rows_and_walks(monkeypatch):
     monkeypatch.setattr(command, 'EPSILONS', EPSILONS)
     monkeypatch.setattr(visits, '_WALKS', 8)
     monkeypatch.setattr(visits, '_LEAST_WALKS', 4)
+    monkeypatch.setattr(visits, '_LEAST_TICKS', 100)
     monkeypatch.setattr('symdp_ros.cli.progress._LONG', 1e9)  # on a busy machine all is long
 
 
@@ -314,8 +315,9 @@ def test_the_parameters_of_the_row_that_is_recommended(tmp_path, capsys):
     assert '--yaml is for --protect' in capsys.readouterr().err
 
 
-def test_the_parameters_of_each_row_make_the_chain_of_its_numbers():
+def test_the_parameters_of_each_row_make_the_chain_of_its_numbers(monkeypatch):
     """A report that is several ticks apart needs `moves`, also where that is 1."""
+    monkeypatch.setattr(visits, '_LEAST_TICKS', 300)
     from argparse import Namespace
 
     from symdp_ros.cli.parameter_file import parameters_of

@@ -10,12 +10,12 @@ MAP = 'config/depot.geojson'  # states 0 to 8
 NAMES = 'config/warehouse.chain.yaml'
 
 
-def check(world, *arguments, seconds=3):
+def check(world, *arguments, seconds=1):
     return run_symdp('check', *arguments, '--domain', world.domain, '--seconds', seconds)
 
 
 def check_until(world, text, *arguments):
-    return run_until(world, [text], 'check', *arguments, '--domain', world.domain, '--seconds', 3)
+    return run_until(world, [text], 'check', *arguments, '--domain', world.domain, '--seconds', 1)
 
 
 def latched(world, *names):
@@ -31,7 +31,7 @@ def latched(world, *names):
 
 def test_names_that_are_no_states_are_told_with_the_nearest(world):
     latched(world, 'gate', 'Gate', 'Gate', 'aisle1', 'none', 'cellar')
-    run = check_until(world, '6 in 3 s', NAMES, '--topic', '/tb1/region')
+    run = check_until(world, '6 in 1 s', NAMES, '--topic', '/tb1/region')
     assert run.returncode == 1 and not run.stderr
     assert '/tb1/region (std_msgs/msg/String)' in run.stdout
     assert '4 (67%)' in run.stdout
@@ -39,7 +39,7 @@ def test_names_that_are_no_states_are_told_with_the_nearest(world):
     assert "'aisle1', 1 time: did you mean 'aisle_1'" in run.stdout
     assert "'cellar', 1 time\n" in run.stdout
     run = check_until(
-        world, '6 in 3 s', NAMES, '--topic', 'tb1/region', '--no-region', 'cellar',
+        world, '6 in 1 s', NAMES, '--topic', 'tb1/region', '--no-region', 'cellar',
         '--symbol-map', 'Gate=gate', '--symbol-map', 'aisle1=aisle_1')
     assert run.returncode == 0 and 'name no state       none' in run.stdout
     assert 'no region           2 (--no-region)' in run.stdout
@@ -53,7 +53,7 @@ def test_fields_of_other_messages(world):
     message = PointStamped()
     message.header.frame_id = '3'
     publisher.publish(message)
-    run = check_until(world, '1 in 3 s', MAP, '--topic', '/where', '--field', 'header.frame_id')
+    run = check_until(world, '1 in 1 s', MAP, '--topic', '/where', '--field', 'header.frame_id')
     assert run.returncode == 0
     run = check_until(world, "'data'", MAP, '--topic', '/where')
     assert run.returncode == 1 and 'PointStamped' in run.stderr
@@ -92,7 +92,7 @@ def latched_poses(world, *poses):
 def test_how_far_poses_lie_from_their_regions(world):
     publisher = latched_poses(world, (0, 0), (1, 0.25), (2, 0.5), (2, 0, 'odom'))
     asked = MAP, '--topic', '/tb1/pose', '--input', 'pose'
-    run = check_until(world, '4 in 3 s', *asked)
+    run = check_until(world, '4 in 1 s', *asked)
     assert run.returncode == 0 and not run.stderr
     assert 'no region           1 of 4 positions (25%)\n' in run.stdout
     assert "1 of 4 positions (25%) are in 'odom', not in 'map'" in run.stdout
@@ -100,11 +100,11 @@ def test_how_far_poses_lie_from_their_regions(world):
     assert 'far away' not in run.stdout
     for x in range(6):
         publisher.publish(stamped_pose(38_000 + x, 2))
-    run = check_until(world, '10 in 3 s', *asked)
+    run = check_until(world, '10 in 1 s', *asked)
     assert run.returncode == 1 and not run.stderr
     assert 'far away            6 of 9 positions (67%) lie farther from the map than' in run.stdout
     # The operator's own limit counts.
-    run = check_until(world, '10 in 3 s', *asked, '--max-distance', '100000')
+    run = check_until(world, '10 in 1 s', *asked, '--max-distance', '100000')
     assert run.returncode == 0 and 'far away            6 of 9' in run.stdout
 
 
@@ -114,7 +114,7 @@ def test_floors_that_the_map_does_not_have(world, tmp_path):
                     '  a: {polygon: [[0, 0], [4, 0], [4, 4], [0, 4]], level: L1}\n'
                     '  b: {polygon: [[4, 0], [8, 0], [8, 4], [4, 4]], level: L2}\n')
     latched_poses(world, (1, 1, 'B1'), (1, 1, 'B1'), (1, 1, 'L1'))
-    run = check_until(world, '3 in 3 s', file, '--self-loops', '--topic', '/tb1/pose', '--input',
+    run = check_until(world, '3 in 1 s', file, '--self-loops', '--topic', '/tb1/pose', '--input',
                       'pose', '--level-field', 'header.frame_id', '--map-frame', 'B1')
     assert run.returncode == 1, run.stderr
     assert "does not have: 'B1' (2 positions); it has 'L1', 'L2'" in run.stdout

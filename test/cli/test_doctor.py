@@ -274,7 +274,7 @@ def test_behind_the_gate_nothing_but_private_topics_is_found(world):
     outer = free_domain()
 
     def doctor(domain, *texts):
-        return run_until(world, texts, 'doctor', '--domain', domain, '--seconds', 2)
+        return run_until(world, texts, 'doctor', '--domain', domain, '--seconds', 1)
 
     world.privatizer('-r', '__ns:=/tb1', chain_file='config/depot.geojson', epsilon=1.0,
                      initial_state="'0'", outputs="['string', 'pose', 'markers']",

@@ -15,7 +15,7 @@ pytest.importorskip('rclpy', reason='rclpy is not installed')
 ANSWER = '{"code": "ok", "logs": ["ε\\u009b2J"]}'
 
 
-def symdp(world, command, *arguments, seconds=3):
+def symdp(world, command, *arguments, seconds):
     return run_symdp(command, *arguments, '--domain', world.domain, '--seconds', seconds)
 
 
@@ -29,7 +29,7 @@ def test_beside_a_privatizer(world):
 
     def says(command, *arguments, texts):
         run = run_until(world, texts, command, *arguments, '--domain', world.domain,
-                        '--seconds', 3)
+                        '--seconds', 1)
         assert (run.returncode, run.stderr) == (0, '')
         return run.stdout
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+from forked_children import forked_children  # noqa: F401
 from in_process import CHAIN, ROOT, run_symdp
 import pytest
 from symdp_ros import __version__, Chain

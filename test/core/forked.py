@@ -23,6 +23,34 @@ for line in sys.stdin:
     print('#', os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
 
+#: For the beginning of a script: `kill_at`.
+KILL_AT = """
+import os, signal, sys
+FILES = {os.link, os.unlink, os.rename, os.fsync, os.mkdir, os.replace, os.rmdir, os.utime,
+         os.write, os.pwrite, os.ftruncate}
+def kill_at(moment, work, *folders):
+    # Do some work, and return how many moments were left; this process is killed when there is
+    # none. They are the calls of, and returns from, functions in folders of the package, and those
+    # calls that change files.
+    left = moment
+    def count(frame, event, argument):
+        nonlocal left
+        if event == 'c_call':
+            name = getattr(argument, '__name__', '')
+            hit = argument in FILES or name in ('execute', 'executemany', 'writelines')
+        else:
+            file = frame.f_code.co_filename
+            hit = event in ('call', 'return') and any(
+                f'symdp_ros/{folder}/' in file for folder in folders)
+        left -= hit
+        if hit and left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+    sys.setprofile(count)
+    work()
+    sys.setprofile(None)
+    return left
+"""
+
 
 @contextmanager
 def forked(script):

@@ -6,7 +6,7 @@ What the fuzzers, the kill tests and the soak share: how long, from which seed, 
 They run in small in `make test`, and for as long as one likes by `make fuzz MINUTES=10`,
 `make kill ROUNDS=100` and `make soak MINUTES=10`, which set these variables:
 
-- SYMDP_FUZZ_SECONDS: how long each fuzzer goes on (default 1);
+- SYMDP_FUZZ_SECONDS: how long each fuzzer goes on (default 0.5);
 - SYMDP_KILL_ROUNDS: how often each kill test kills (default 2);
 - SYMDP_SOAK_SECONDS: how long a soak takes (default 2);
 - SYMDP_TEST_SEED: the seed of the first case (default: another one each time);
@@ -23,7 +23,7 @@ import secrets
 import sys
 import time
 
-FUZZ_SECONDS = float(os.environ.get('SYMDP_FUZZ_SECONDS') or 1)
+FUZZ_SECONDS = float(os.environ.get('SYMDP_FUZZ_SECONDS') or 0.5)
 KILL_ROUNDS = int(os.environ.get('SYMDP_KILL_ROUNDS') or 2)
 SOAK_SECONDS = float(os.environ.get('SYMDP_SOAK_SECONDS') or 2)
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 from scipy.stats import binomtest, chisquare
-from strategies import exp_bounds, per_symbol
+from strategies import exp_bounds, feasible_words, per_symbol
 from symdp_ros import Chain
 
 ALPHA = 1e-6
@@ -30,6 +30,12 @@ def distance(word, output):
 def all_words(chain, length):
     """Yield every sensitive word: feasible or not, unknown symbols included."""
     return product((*chain.states, None), repeat=length)
+
+
+def as_drawn(law, chain, word):
+    """Return the chance with which each output is drawn, exactly."""
+    outputs = [*feasible_words(chain, len(word))]
+    return dict(zip(outputs, law.exact_probabilities(word, outputs), strict=True))
 
 
 def assert_private(chain, length, epsilon, adjacency, law):

@@ -137,8 +137,10 @@ def slopes(y, values, orders):
     return (total - np.logaddexp(y, log(values - 1))) / (orders * (orders - 1))
 
 
-@pytest.mark.parametrize('y', ['0.001', '0.01', '0.3', '1', '2', '3', '5', '20', '400'])
-@pytest.mark.parametrize('values', [2, 3, 5, 6, 7, 10, 100, 100_000])
+@pytest.mark.parametrize('y', ['0.001', thorough('0.01'), '0.3', thorough('1'), '2',
+                               thorough('3'), thorough('5'), '20', thorough('400')])
+@pytest.mark.parametrize('values', [2, thorough(3), thorough(5), 6, 7, thorough(10),
+                                    thorough(100), 100_000])
 def test_rho_of_a_response(y, values):
     """At least every D_α/α, and nearly the largest of many, or the limit at α = 1."""
     exact, at_most = response_rho(Fraction(y), values), rho_of('pure', Fraction(y), 1)

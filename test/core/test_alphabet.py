@@ -1,20 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Chains on which every word over C(s_0) is feasible: all of ε is used."""
-from collections import Counter
 from itertools import product
 from math import exp
 from random import Random
 
 from hypothesis import given
 import numpy as np
-from offline_checks import assert_drawn, assert_private, distance
+from offline_checks import assert_private, distance
 from online_checks import excess
 import pytest
-from strategies import CHAINS, chains, feasible_words, replayable_random, thorough
+from strategies import CHAINS, chains, feasible_words, thorough
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy, errors_of_robots, patrols
-from symdp_ros.core.registry import SELECTIONS
 
 ALPHABETS = {
     'implicit': Chain.complete(list('xyz'), 'y'),
@@ -158,15 +156,3 @@ def test_distances_and_accuracy_against_enumeration(chain, selection, policy):
     found, distances = accuracy(mechanism, word), np.arange(len(chances))
     assert found.mean == pytest.approx(chances @ distances, abs=1e-8)
     assert found.variance == pytest.approx(chances @ (distances - found.mean)**2, abs=1e-8)
-
-
-@pytest.mark.parametrize('selection', SELECTIONS)
-@for_all_alphabets
-def test_draws(chain, selection):
-    """α = 1e-6 for each."""
-    word = [chain.states[0], None, chain.states[-1]]
-    mechanism = OfflineMechanism(chain, Privacy(2.0), selection=selection,
-                                 random=replayable_random())
-    counts = Counter(tuple(mechanism.privatize(word)) for _ in range(300))
-    assert_drawn(counts, {o: exp(mechanism.log_probability(word, o))
-                          for o in feasible_words(chain, 3)}, 300)

@@ -1,6 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The exponential mechanism as drawn: exact weights, privacy with rounding, range, memory."""
+"""
+The exponential mechanism as drawn: exact weights, privacy with rounding, range, memory.
+
+It draws a feasible word o with P[o] = h(o)·R^{matches} / Z. Matches are the positions at which o
+has the sensitive symbol, R = e^{ε/2k}, and h is 1, or the P of the chain (`trust` 1), or that of
+six models and P (`trust` 0.8). In floats this becomes P̂, which `as_drawn` returns in fractions.
+Here P̂ is compared with P, by enumeration, for the first two; test_models.py has the third, and
+test_zones_whole.py zones. And the same word is drawn in all the ways there are: where weights
+might leave the range of a float, each state has an exponent (`LoopSizes.spread_bits`), and where
+rows would take too much memory, they are computed twice (`LoopSizes.stored_bytes`).
+"""
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -11,11 +21,12 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
-from offline_checks import assert_drawn, assert_private, distance, large_grid
+from offline_checks import as_drawn, assert_drawn, assert_private, distance, large_grid
 import pytest
 from strategies import (CHAINS, chains, exp_bounds, feasible_words, FOUR, grid, per_symbol,
-                        replayable_random, thorough, words)
+                        replayable_random, Tape, thorough, words)
 from symdp_ros import Chain, Privacy
+from symdp_ros.core.offline import passes
 from symdp_ros.core.offline.automaton import HammingAutomaton
 from symdp_ros.core.offline.backward import match_ratio, rounding_reserve
 from symdp_ros.core.offline.exponential import Exponential
@@ -23,10 +34,13 @@ from symdp_ros.core.offline.passes import in_numpy
 from symdp_ros.core.offline.reachable import LoopSizes, ReachableChain
 
 SPARSE = {name: chain for name, chain in CHAINS.items() if chain.stores_edges}
-#: h = 1, and the P of the chain alone; several models: test_models.py; zones: test_zones_whole.py
 for_both_bases = pytest.mark.parametrize('trust', [None, 1.0], ids=['counting', 'weighted'])
+for_all_bases = pytest.mark.parametrize('trust', [None, 1.0, 0.8],
+                                        ids=['counting', 'weighted', 'models'])
 U = Fraction(1, 2**53)
 
+
+# The law, by its definition.
 
 def weighted(chain):
     """Return the chain with moves of 1/2, 1/4, …, so that they add up exactly."""
@@ -35,18 +49,6 @@ def weighted(chain):
         return {s: 2.0**-min(i + 1, last) for i, s in enumerate(successors)}
 
     return Chain({s: row(chain.successors(s)) for s in chain.states}, chain.initial_state)
-
-
-def law_of(chain, epsilon, trust=None, adjacency=1, random=None, **sizes):
-    return Exponential(weighted(chain), Privacy(epsilon, adjacency), trust, random,
-                       sizes=LoopSizes(**sizes))
-
-
-def two_branches(choices=1):
-    """Return a chain that, after one move, stays in one half: x… or y…, or is nearly random."""
-    halves = {f'{half}{i}': [f'{half}{j}' for j in range(choices)]
-              for half in 'xy' for i in range(choices)}
-    return Chain({'start': ['x0', 'y0'], **halves}, 'start')
 
 
 def measure(chain, trust, output):
@@ -58,12 +60,6 @@ def measure(chain, trust, output):
                 start=Fraction(1))
 
 
-def as_drawn(law, chain, word):
-    """Return P̂ of every output, exactly."""
-    outputs = [*feasible_words(chain, len(word))]
-    return dict(zip(outputs, law.exact_probabilities(word, outputs), strict=True))
-
-
 def by_enumeration(chain, trust, word, ratio):
     """Return P[o] ∝ h(o)·R^{matches}, and the sum of these weights."""
     weights = {o: measure(chain, trust, o) * ratio**(len(word) - distance(word, o))
@@ -72,9 +68,21 @@ def by_enumeration(chain, trust, word, ratio):
     return {o: weight / total for o, weight in weights.items()}, total
 
 
-def log_of(fraction):
-    """Return the logarithm of a fraction that may be outside of a float's range."""
-    return log(fraction.numerator) - log(fraction.denominator)
+# The law as it is drawn.
+
+def law_of(chain, epsilon, trust=None, adjacency=1, random=None, **sizes):
+    return Exponential(weighted(chain), Privacy(epsilon, adjacency), trust, random,
+                       sizes=LoopSizes(**sizes))
+
+
+def most_factors(n, most_successors, models=1):
+    """Return how many factors of 1±2⁻⁵³ may stand between P̂ and P: 2·n·(N + 4M + 12)."""
+    return 2 * n * (most_successors + 4 * models + 12)
+
+
+def has_exponents(law, n):
+    """Return whether each state has an exponent of its own in words of n symbols."""
+    return law._sampler.plan(n).rescale_every == 0
 
 
 # What is drawn.
@@ -82,7 +90,7 @@ def log_of(fraction):
 @for_both_bases
 @given(st.data(), st.sampled_from([0.0, 0.1, 2.0, 14.0]))
 def test_enumeration_automaton_and_pass_agree(trust, data, epsilon):
-    """Exactly: at R = 2^i, i·n ≤ 40, all floats are exact: the drawn law is the mechanism's."""
+    """P̂ = P, exactly: with R = 2^i, i·n ≤ 40, put in place of e^{ε/2k}, all floats are exact."""
     chain = data.draw(chains(max_states=4, complete=False))
     word = data.draw(words(chain, max_size=4))
     law, n = law_of(chain, epsilon, trust), len(word)
@@ -101,12 +109,11 @@ def test_enumeration_automaton_and_pass_agree(trust, data, epsilon):
 @for_both_bases
 @given(st.data(), st.floats(0, 100))
 def test_the_rounding_is_bounded(trust, data, epsilon):
-    """P̂ is the mechanism's times at most 2·n·(N + 4M + 12) factors of 1±u, M = 1."""
     chain = data.draw(chains(max_states=4, complete=False))
     word = data.draw(words(chain, max_size=4))
     law = law_of(chain, epsilon, trust)
     exact, _ = by_enumeration(chain, trust, word, Fraction(law.ratio(len(word))))
-    factors = 2 * len(word) * (int(chain.out_degrees().max()) + 4 + 12)
+    factors = most_factors(len(word), int(chain.out_degrees().max()))
     for output, chance in as_drawn(law, chain, word).items():
         assert (1 - U)**factors <= chance / exact[output] <= 1 / (1 - U)**factors
 
@@ -179,11 +186,11 @@ def test_weights_that_could_be_too_far_apart_have_exponents():
     rare = {**rows, '0,0': {'0,0': 2.0**-40, '1,0': 0.5 - 2.0**-40, '0,1': 0.5}}
     for some, wide in ((rows, False), (rare, True)):
         law = Exponential(Chain(some, '0,0'), Privacy(2.0), 1.0)
-        assert (law._sampler.plan(10_000).rescale_every == 0) == wide
+        assert has_exponents(law, 10_000) == wide
     for bits, wide in ((1540, False), (1560, True)):
         epsilon = 2 * (bits / moves - log2(5)) * log(2)
         law = Exponential(chain, Privacy(epsilon), None)
-        assert (law._sampler.plan(10_000).rescale_every == 0) == wide
+        assert has_exponents(law, 10_000) == wide
 
 
 # How it is drawn.
@@ -196,26 +203,21 @@ def test_draws(chain, trust):
     assert_drawn(Counter(tuple(law.draw(word)) for _ in range(n)), as_drawn(law, chain, word), n)
 
 
-@for_both_bases
+@for_all_bases
 def test_a_walk_goes_on_where_bits_were_missing(trust, monkeypatch):
     """Where no choice is ever sure in 53 bits, the rest of the bits make the same law."""
+    monkeypatch.setattr(passes, 'compiled', None)
     monkeypatch.setattr(in_numpy, 'interval_at', lambda values, point: -1)
     word, n = ['s1', None, 's3', 's0'], 2_000
     law = law_of(FOUR, 2.0, trust, random=replayable_random())
     assert_drawn(Counter(tuple(law.draw(word)) for _ in range(n)), as_drawn(law, FOUR, word), n)
 
 
-class Constant:
-    """A `random` whose bits are all 0, or all 1; those of `then` from the bit `begin` on."""
-
-    def __init__(self, bit, then=None, begin=0):
-        self._bit, self._then, self._left = bit, then, begin
-
-    def getrandbits(self, width):
-        if self._then is not None and self._left <= 0:
-            return self._then.getrandbits(width)
-        self._left -= width
-        return (2**width - 1) * self._bit
+def two_branches(choices=1):
+    """Return a chain that, after one move, stays in one half: x… or y…, or is nearly random."""
+    halves = {f'{half}{i}': [f'{half}{j}' for j in range(choices)]
+              for half in 'xy' for i in range(choices)}
+    return Chain({'start': ['x0', 'y0'], **halves}, 'start')
 
 
 @pytest.mark.parametrize('bit, likely', [(0, 'y'), (1, 'x')])
@@ -224,14 +226,12 @@ def test_what_is_next_to_impossible_is_drawn_by_its_bits(trust, bit, likely):
     """x0 and y0 lie at either end of the point's range; the other has 2⁻⁴⁰·¹⁰ of it."""
     unlikely = {'x': 'y', 'y': 'x'}[likely]
     word = [likely + '0'] * 10
-    far = law_of(two_branches(), 2000.0, trust, random=Constant(bit))
-    assert far.draw(word) == [unlikely + '0'] * 10
-    # 64 bits are not enough of them.
-    near = law_of(two_branches(), 2000.0, trust, random=Constant(bit, Random(0), 64 * 10))
-    assert near.draw(word) == word
+    for alike, drawn in ((2_000, [unlikely + '0'] * 10), (64 * 10, word)):  # 64 are not enough
+        bits = Tape((2**alike - 1) * bit, alike, Random(0))
+        assert law_of(two_branches(), 2000.0, trust, random=bits).draw(word) == drawn
 
 
-@for_both_bases
+@for_all_bases
 @pytest.mark.parametrize('epsilon', [2.0, thorough(10.0), 2000.0])
 @pytest.mark.parametrize('chain, length', [
     (grid(9), 300), (two_branches(3), 500), thorough(two_branches(12), 97),
@@ -248,22 +248,27 @@ def test_what_is_not_stored_is_recomputed(chain, length, epsilon, trust):
     assert len({law.log_probability(word, drawn[0]) for law in laws}) == 1
 
 
-@for_both_bases
+@for_all_bases
 def test_exponents_give_the_same_law(trust):
     """Weights with exponents of their own are the same weights, up to rounding."""
     word = Random(1).choices(grid(5).states, k=60)
     plain, wide = (law_of(grid(5), 2.0, trust, random=Random(2), **sizes)
                    for sizes in ({}, {'spread_bits': 0}))
-    assert plain._sampler.plan(60).rescale_every and not wide._sampler.plan(60).rescale_every
+    assert has_exponents(wide, 60) and not has_exponents(plain, 60)
     output = plain.draw(word)
     assert wide.draw(word) == output  # but where rounding matters: never in practice
     (one,), (other,) = (law.exact_probabilities(word, [output]) for law in (plain, wide))
-    assert abs(one / other - 1) < 4 * 60 * (5 + 4 + 12) * U
+    assert abs(one / other - 1) < 2 * most_factors(60, 5, 8 if trust == 0.8 else 1) * U
     assert plain.log_probability(word, output) == pytest.approx(
         wide.log_probability(word, output), abs=1e-11)
 
 
 # Range.
+
+def log_of(fraction):
+    """Return the logarithm of a fraction that may be outside of a float's range."""
+    return log(fraction.numerator) - log(fraction.denominator)
+
 
 @for_both_bases
 @pytest.mark.parametrize('epsilon, matching', [(2.0, 800), (2000.0, 400)])
@@ -277,11 +282,11 @@ def test_two_branches_that_never_meet(trust, epsilon, matching):
     # With weights, all moves have ½.
     x = ratio * (ratio + 1)**(matching - 1) * 2**(800 - matching)
     y = 2**(matching - 1) * (ratio + 1)**(800 - matching)
-    for _ in range(5):
+    for _ in range(2):
         output = law.draw(word)
         (chance,) = law.exact_probabilities(word, [output])
         exact = ratio**(800 - distance(word, output)) / (x + y)
-        factors = 2 * 800 * (2 + 4 + 12)
+        factors = most_factors(800, 2)
         assert (1 - U)**factors <= chance / exact <= 1 / (1 - U)**factors
         assert chain.is_feasible(output) and (matching < 800 or output[0] == 'x0')
         assert law.log_probability(word, output) == pytest.approx(log_of(exact), abs=1e-8)
@@ -292,9 +297,8 @@ def test_long_words_neither_under_nor_overflow(trust):
     """With n = 2,000 on 256 states; against the normaliser that sums logarithms."""
     chain = large_grid(16)
     word = Random(5).choices(chain.states, k=2_000)
-    index, (offsets, targets) = weighted(chain).state_index, weighted(chain).csr()
-    moves = np.log([1.0 if trust is None else weighted(chain).probabilities(s)[t]
-                    for s in chain.states for t in chain.successors(s)])
+    index, (offsets, targets) = chain.state_index, chain.csr()
+    moves = np.log(weighted(chain).edge_probabilities()) * (trust is not None)
     for epsilon in (2.0, 2000.0):
         law = law_of(chain, epsilon, trust, random=Random(1))
         output = law.draw(word)

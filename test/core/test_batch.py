@@ -5,7 +5,6 @@ from collections import Counter
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import pairwise, product
-from math import exp
 import os
 from random import Random
 
@@ -164,24 +163,34 @@ def test_the_word_that_is_under_way_goes_on():
 
 # The exponential mechanism.
 
+def walled(side):
+    """Return a grid whose moves have random probabilities, some of them small."""
+    random, plain = Random(1), grid(side)
+    rows = {}
+    for state in plain.states:
+        weights = {s: random.choice([1e-5, 0.1, 1.0, 3.0]) for s in plain.successors(state)}
+        rows[state] = {s: w / sum(weights.values()) for s, w in weights.items()}
+    return Chain(rows, plain.initial_state)
+
+
 @pytest.mark.parametrize('epsilon', [thorough(0.0), 2.0, thorough(10.0)])
 @pytest.mark.parametrize('chain', sharp(
-    {'four': FOUR, 'ring': CHAINS['ring'], 'split': CHAINS['split'], 'grid': grid(6)}, 'four',
-    'grid'))
-@pytest.mark.parametrize('base', ['chain', 'counting'])
-@pytest.mark.parametrize('sizes', [LoopSizes(), LoopSizes(side_by_side_bytes=0)],
-                         ids=['together', 'one by one'])
-def test_the_same_bits_give_the_same_words_as_one_by_one(chain, epsilon, base, sizes):
+    {'four': FOUR, 'ring': CHAINS['ring'], 'split': CHAINS['split'], 'grid': grid(6),
+     'walled': walled(5), 'widely walled': walled(20)}, 'four', 'walled'))
+@pytest.mark.parametrize('trust', [None, DEFAULT_TRUST, 1.0], ids=['counting', 'models', 'one'])
+@pytest.mark.parametrize('sizes', [
+    LoopSizes(), LoopSizes(side_by_side_bytes=0), LoopSizes(stored_bytes=2_000),
+    LoopSizes(spread_bits=0)], ids=['together', 'one by one', 'recomputed', 'exponents'])
+def test_the_same_bits_give_the_same_words_as_one_by_one(chain, epsilon, trust, sizes):
     """Whatever lane a word is in, and whatever its neighbours: bit for bit."""
     random = Random(7)
     words = [random.choices((*chain.states, None), k=random.choice([0, 1, 2, 17, 60, 150]))
              for _ in range(70)]
     bits = WordBits(len(words), bytes(32))
-    expected = [i for number, word in enumerate(words) for i in map(
-        chain.state_index.get, OfflineMechanism(
-            chain, Privacy(epsilon), base=base, random=bits.stream(number)).privatize(word))]
-    many = Exponential(chain, Privacy(epsilon), DEFAULT_TRUST if base == 'chain' else None,
-                       sizes=sizes)
+    expected = [chain.state_index[symbol] for number, word in enumerate(words)
+                for symbol in Exponential(chain, Privacy(epsilon), trust,
+                                          bits.stream(number)).draw(word)]
+    many = Exponential(chain, Privacy(epsilon), trust, sizes=sizes)
     assert many.draw_many(*flat(chain, words), bits).tolist() == expected
 
 
@@ -272,22 +281,6 @@ def counting(monkeypatch, name):
     counted = Counted(getattr(passes.compiled, name))
     monkeypatch.setattr(passes.compiled, name, counted)
     return counted
-
-
-@pytest.mark.parametrize('selection', ['exponential', 'causal'])
-@for_all_chains
-def test_words_are_drawn_from_the_law(chain, selection):
-    """Chi-square tests; α = 1e-6 each. Words of other lengths stand between."""
-    mechanism = OfflineMechanism(chain, Privacy(2.0), selection=selection,
-                                 random=replayable_random())
-    n = 5_000
-    states = chain.states
-    words = [[states[-1], None, states[0]], [states[0]] * 2]
-    drawn = privatized(mechanism, words * n)
-    for i, word in enumerate(words):
-        law = {o: exp(mechanism.log_probability(word, o))
-               for o in feasible_words(chain, len(word))}
-        assert_drawn(Counter(map(tuple, drawn[i::2])), law, n)
 
 
 def test_a_route_on_a_large_map():

@@ -7,7 +7,7 @@ from random import Random
 from adaptive_reference import HABIT, MODELS, PERIOD
 import pytest
 from refusals import refused
-from strategies import COMPLETE, FOUR, grid, RING
+from strategies import COMPLETE, FOUR, grid, RING, sharp, thorough
 from symdp_ros import ConfigurationError, OnlineMechanism, Privacy
 from symdp_ros.core.online.adaptive.words import Words
 
@@ -44,7 +44,8 @@ def walk(chain, skipped, ticked, random, symbols=12):
 
 @pytest.mark.parametrize('delay', DELAYS)
 @pytest.mark.parametrize('chain, settings', [
-    pytest.param(chain, settings, id=f'{name}-{setting}')
+    pytest.param(chain, settings, id=f'{name}-{setting}', marks=pytest.mark.thorough
+                 if setting in ('reports', 'own') and chain is not COMPLETE else ())
     for name, chain in CHAINS.items() for setting, settings in SETTINGS.items()
     if chain is not COMPLETE or settings in ({}, {'learn': 'own'})])
 def test_what_is_known_is_the_same_as_after_ticks(chain, settings, delay):
@@ -56,8 +57,8 @@ def test_what_is_known_is_the_same_as_after_ticks(chain, settings, delay):
             assert skipped.state == ticked.state
 
 
-@pytest.mark.parametrize('delay', [1, 3, 30])
-@pytest.mark.parametrize('settings', SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize('delay', [1, thorough(3), 30])
+@pytest.mark.parametrize('settings', sharp(SETTINGS, 'plain', 'own reports'))
 @pytest.mark.parametrize('zones', [None, {'A': ['s0', 's1'], 'B': ['s2', 's3']}],
                          ids=['no zones', 'zones'])
 def test_a_restart_after_reports_that_were_missed_changes_nothing(settings, zones, delay):

@@ -11,10 +11,10 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
-from offline_checks import all_words, assert_drawn, assert_private, distance, large_grid
+from offline_checks import all_words, as_drawn, assert_drawn, assert_private, distance
 import pytest
 from refusals import refused
-from strategies import (CHAINS, feasible_words, flat, FOUR, Given, grid, replayable_random, sharp,
+from strategies import (CHAINS, feasible_words, FOUR, grid, replayable_random, sharp,
                         thorough)
 from symdp_ros import Chain, ChainError, ConfigurationError, OfflineMechanism, Privacy
 from symdp_ros.analysis.accuracy import accuracy
@@ -23,8 +23,6 @@ from symdp_ros.core.models import (check_base, counting_model, known_model, LEAS
 from symdp_ros.core.offline.backward import match_ratio
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.reachable import LoopSizes, MODEL_LANES, ReachableChain
-from symdp_ros.core.registry import DEFAULT_TRUST
-from symdp_ros.core.word_arrays import WordBits
 
 FAR = 1e-9  # a probability far from uniform
 #: One-way moves, a period, an absorbing state, one that is never reached, and rare moves.
@@ -107,11 +105,6 @@ def exact_law(chain, weights, ratio, word):
     chances = {o: measure(chain, weights, o) * ratio**(len(word) - distance(word, o))
                for o in feasible_words(chain, len(word))}
     return {o: p / sum(chances.values()) for o, p in chances.items()}
-
-
-def as_drawn(law, chain, word):
-    outputs = [*feasible_words(chain, len(word))]
-    return dict(zip(outputs, law.exact_probabilities(word, outputs), strict=True))
 
 
 # The models.
@@ -438,19 +431,17 @@ def test_where_all_words_weigh_the_same_they_are_counted():
 
 # Drawing, and what is known of it.
 
-@for_all_chains
-@pytest.mark.parametrize('epsilon', [0.0, 3.0])
+@pytest.mark.parametrize('chain', sharp(CHAINS_WITH_P, 'habit', 'absorbing', 'alphabet',
+                                        'alphabet that stays'))
+@pytest.mark.parametrize('epsilon', [thorough(0.0), 3.0])
 def test_draws(chain, epsilon):
-    """α = 1e-6 for each."""
+    """α = 1e-6 for each; words that are drawn together: test_batch.py."""
     mechanism = OfflineMechanism(chain, Privacy(epsilon), random=replayable_random())
     word = [chain.states[1], None, chain.states[2 % len(chain)], chain.states[0]]
     n = 4_000
     law = {o: exp(mechanism.log_probability(word, o)) for o in feasible_words(chain, 4)}
     assert sum(law.values()) == pytest.approx(1, abs=1e-9)
     assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(n)), law, n)
-    many = mechanism.privatize_many(*flat(chain, [word] * n))
-    counts = Counter(tuple(chain.states[i] for i in row) for row in many.reshape(-1, 4).tolist())
-    assert_drawn(counts, law, n)
 
 
 @for_all_chains
@@ -471,51 +462,6 @@ def test_distances_and_errors_by_enumeration(chain, epsilon, trust):
         assert found.variance == pytest.approx(expected @ (distances - found.mean)**2, abs=1e-11)
 
 
-def walled(side, seed=1):
-    """Return a grid whose moves have random probabilities, some of them small."""
-    random, plain = Random(seed), large_grid(side)
-    rows = {}
-    for state in plain.states:
-        weights = {s: random.choice([1e-5, 0.1, 1.0, 3.0]) for s in plain.successors(state)}
-        rows[state] = {s: w / sum(weights.values()) for s, w in weights.items()}
-    return Chain(rows, plain.initial_state)
-
-
-@pytest.mark.parametrize('sizes', [LoopSizes(), LoopSizes(side_by_side_bytes=0),
-                                   LoopSizes(stored_bytes=2_000), LoopSizes(spread_bits=0)],
-                         ids=['together', 'one by one', 'recomputed', 'wide'])
-@pytest.mark.parametrize('side', [5, 20])
-@pytest.mark.parametrize('trust', [DEFAULT_TRUST, 1.0])
-def test_the_same_bits_give_the_same_words_in_a_batch(side, sizes, trust):
-    chain, random = walled(side), Random(7)
-    words = [random.choices((*chain.states, None), k=random.choice([0, 1, 2, 17, 60]))
-             for _ in range(70)]
-    bits = WordBits(len(words))
-    expected = [i for number, word in enumerate(words) for i in map(
-        chain.state_index.get, OfflineMechanism(chain, Privacy(3.0), trust=trust,
-                                                random=bits.stream(number)).privatize(word))]
-    many = Exponential(chain, Privacy(3.0), trust, sizes=sizes)
-    assert many.draw_many(*flat(chain, words), bits).tolist() == expected
-
-
-@pytest.mark.parametrize('sizes', [LoopSizes(stored_bytes=200_000), LoopSizes(spread_bits=0),
-                                   LoopSizes(stored_bytes=200_000, spread_bits=0)],
-                         ids=['recomputed', 'wide', 'wide and recomputed'])
-def test_where_rows_are_kept_makes_no_difference(sizes):
-    chain = walled(12)
-    word = Random(2).choices((*chain.states, None), k=1_500)
-    laws = [Exponential(chain, Privacy(3.0), 0.8, Random(4), sizes=some)
-            for some in (LoopSizes(), sizes)]
-    blocks = [law._sampler.block(len(word), len(chain)) for law in laws]
-    assert blocks == [1_500, 39 if sizes.stored_bytes == 200_000 else 1_500]
-    plans = [law._sampler.plan(len(word)) for law in laws]
-    assert plans[0].rescale_every and (plans[1].rescale_every == 0) == (sizes.spread_bits == 0)
-    assert laws[0].draw(word) == laws[1].draw(word)
-    output = laws[0].draw(word)
-    one, other = (law.log_probability(word, output) for law in laws)
-    assert one == pytest.approx(other, rel=1e-12)
-
-
 def test_weights_that_could_be_too_far_apart_have_exponents():
     """The bound of the text, and for short words what n moves can differ by."""
     chain = CHAINS_WITH_P['habit']
@@ -531,23 +477,6 @@ def test_weights_that_could_be_too_far_apart_have_exponents():
                                   sizes=LoopSizes(spread_bits=bits))
                 every = law._sampler.plan(length).rescale_every
                 assert every == (0 if wide else max(1, int(160 / growth)))
-
-
-@pytest.mark.parametrize('beyond, expected', [(2**64 - 1, 'b'), (0, 'a')])
-def test_where_53_bits_are_not_enough(beyond, expected):
-    """The point falls next to the end of the first move's part: more bits decide."""
-    chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
-    word = ['b', 'c', 'a', 'a']
-    law = Exponential(chain, Privacy(2.0), 0.8)
-    outputs = [*feasible_words(chain, 4)]
-    first = sum(p for o, p in zip(outputs, law.exact_probabilities(word, outputs), strict=True)
-                if o[0] == 'a')
-    bits = int(first * 2**64) | beyond << 256 | Random(1).getrandbits(192) << 64
-    bits = Given([bits.to_bytes(40, 'little')])
-    drawn = Exponential(chain, Privacy(2.0), 0.8, bits.stream(0)).draw(word)
-    assert drawn[0] == expected
-    found = law.draw_many(*flat(chain, [word]), bits)
-    assert [chain.states[i] for i in found.tolist()] == drawn
 
 
 @given(st.data())

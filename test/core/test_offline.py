@@ -135,17 +135,6 @@ def test_causal_is_guided_by_default():
 
 
 @for_all_selections
-@for_all_chains
-def test_draws(chain, selection):
-    random = replayable_random()
-    word = [chain.states[1], None, chain.states[2]]
-    mechanism = OfflineMechanism(chain, Privacy(2.0), selection=selection, random=random)
-    n = 600
-    counts = Counter(tuple(mechanism.privatize(word)) for _ in range(n))
-    assert_drawn(counts, enumerated(mechanism, word), n)
-
-
-@for_all_selections
 def test_draws_of_the_operating_system(selection):
     mechanism = OfflineMechanism(grid(4), Privacy(1.0), selection=selection)
     word = [None] * 100

@@ -6,7 +6,7 @@ from collections import Counter
 import copy
 from fractions import Fraction
 from itertools import product
-from math import exp, prod
+from math import exp
 import pickle
 from random import Random
 import traceback
@@ -18,9 +18,8 @@ from online_checks import excess, way_of
 import pytest
 from refusals import refused
 from scipy.stats import binomtest
-from strategies import (all_to_all, CHAINS, chains, COMPLETE, exp_bounds, feasible_words, FOUR,
-                        grid, per_symbol, privacies, replayable_random, Scripted, symbols,
-                        thorough, words)
+from strategies import (all_to_all, CHAINS, chains, COMPLETE, exp_bounds, FOUR, grid, per_symbol,
+                        privacies, replayable_random, Scripted, symbols, thorough, words)
 from symdp_ros import (Chain, ChainError, ConfigurationError, OnlineMechanism, Privacy, SymdpError,
                        UnknownSymbolError)
 from symdp_ros.analysis.accuracy import expected_accuracy
@@ -372,24 +371,6 @@ def test_steps_are_drawn_from_the_distribution(policy, epsilon, name):
             counts[mechanism.step(symbol)] += 1
         p = least_p(counts, mechanism.exact_distribution(symbol, previous))
         assert p > ALPHA / len(cases), f'{previous=} {symbol=} {counts=} {p=}'
-
-
-@pytest.mark.parametrize('name', [thorough('replayable'), 'os'])
-@pytest.mark.parametrize('chain, word', [
-    (FOUR, ['s1', None, 's3']), thorough(FOUR, ['s0', 's0', 's0']), (COMPLETE, ['x', 'z', None])])
-@both_policies
-def test_words_are_drawn_from_the_product(policy, chain, word, name):
-    """Exact binomial tests of all outputs; α = 1e-6."""
-    mechanism = OnlineMechanism(chain, Privacy(2.0, 2), policy=policy, random=source(name))
-    chances = {}
-    for output in feasible_words(chain, len(word)):
-        steps = zip(word, (chain.initial_state, *output), output)
-        chances[output] = prod(mechanism.exact_distribution(s, before)[o]
-                               for s, before, o in steps)
-    assert sum(chances.values()) == 1
-    counts = Counter(tuple(mechanism.privatize(word)) for _ in range(15_000))
-    p = least_p(counts, chances)
-    assert p > ALPHA, f'{counts=} {p=}'
 
 
 def test_these_statistics_notice_a_wrong_epsilon():

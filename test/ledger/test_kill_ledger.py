@@ -4,7 +4,7 @@
 import random
 import shutil
 
-from forked import forked
+from forked import forked, KILL_AT
 from ledgers import loss, make_ledger, put_back_older_copy
 from long_runs import first_seed, KILL_ROUNDS, report
 import pytest
@@ -12,25 +12,10 @@ from symdp_ros import BudgetError, LedgerError
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
 
-
-KILLED = """
-import os, signal, sys
+KILLED = KILL_AT + """
 from symdp_ros.ledger.recovery import recover
-
-def count(frame, event, argument):
-    global left
-    if event == 'c_call' and getattr(argument, '__module__', '') in ('posix', 'sqlite3') \\
-            or event == 'call' and 'symdp_ros/release' in frame.f_code.co_filename:
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
 def run(path, moment):
-    global left
-    left = moment
-    sys.setprofile(count)
-    recover(path, {})
-    sys.setprofile(None)
-    return left
+    return kill_at(moment, lambda: recover(path, {}), 'ledger')
 """
 
 
@@ -57,9 +42,9 @@ def test_a_recovery_that_is_killed_loses_no_spend(tmp_path, recovering):
     seed = first_seed()
     print(f'SYMDP_TEST_SEED={seed}')
     chance = random.Random(seed)
-    # Most of what matters is at the end: writing the ledger anew, and the mark.
-    moments = [*range(calls - 12, calls - 2, 3),
-               *chance.sample(range(1, calls), 2 * KILL_ROUNDS)]
+    # What matters most comes last: the ledger is cut, written, flushed, and then the mark moved.
+    moments = [calls - before for before in (189, 16, 15, 14, 12, 3)]
+    moments += chance.sample(range(1, calls), 2 * KILL_ROUNDS)
     assert calls > 100
     for moment in moments:
         assert child(moment)[0] == -9

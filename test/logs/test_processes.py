@@ -27,7 +27,7 @@ def test_a_few_values_are_taken_ahead_and_no_more():
 
 
 @pytest.mark.parametrize('processes', [1, 2])
-def test_an_error_of_the_work_is_raised(processes):
+def test_an_error_of_the_work_is_raised_in_its_turn(processes):
     results = in_processes(sqrt, [4.0, -1.0, 9.0], processes)
     assert next(results) == 2.0
     with pytest.raises(ValueError, match='math domain error'):

@@ -7,7 +7,6 @@ from pathlib import Path
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tarfile
 
 import pytest
@@ -79,9 +78,17 @@ def install(source, target, **environment):
 
 @pytest.fixture(scope='module')
 def installed(tmp_path_factory):
-    """Return the folder that holds an installation; libraries are those of the tests."""
-    source, target = (tmp_path_factory.mktemp(name) for name in ('source', 'target'))
-    install(source, target)
+    """
+    Return the folder that holds an installation; libraries are those of the tests.
+
+    A loop in C that does not compile without a warning is left out, and LOOPS misses it. They are
+    optimized less than elsewhere, which takes a third of the time.
+    """
+    source, target, tool = (tmp_path_factory.mktemp(name) for name in ('source', 'target', 'tool'))
+    compiler = tool / 'compiler'
+    compiler.write_text('#!/bin/sh\nexec cc -Wall -Wextra -Werror "$@" -O1\n')
+    compiler.chmod(0o755)
+    install(source, target, CC=str(compiler))
     return target
 
 
@@ -129,18 +136,6 @@ def test_a_source_distribution_holds_the_loops(tmp_path):
         names = [name.partition('/')[2] for name in files.getnames()]
     loops = [str(file.relative_to(ROOT)) for file in (ROOT / 'symdp_ros').rglob('*.[ch]')]
     assert len(loops) > 4 and {*loops} <= {*names}
-
-
-@pytest.mark.skipif(shutil.which('cc') is None, reason='there is no C compiler')
-def test_the_loops_compile_without_a_warning(tmp_path):
-    for file in (ROOT / 'symdp_ros').rglob('*.c'):
-        done = subprocess.run(
-            ['cc', '-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-fPIC', '-c',
-             f'-I{sysconfig.get_path("include")}', f'-I{ROOT / "symdp_ros" / "core"}', str(file),
-             '-o', str(tmp_path / 'loops.o')], capture_output=True, text=True)
-        if 'Python.h' in done.stderr:
-            pytest.skip('the headers of Python are not installed')
-        assert done.returncode == 0, done.stderr
 
 
 def test_the_folder_that_holds_the_clone_hides_nothing(tmp_path):

@@ -96,9 +96,11 @@ def reader(tmp_path_factory):
 
 @pytest.fixture
 def world(reader, tmp_path, monkeypatch):
-    """Return a copy of that folder, where few walks are simulated: all would take a minute."""
+    """Return a copy of that folder, where little is simulated: all would take a minute."""
     for name in '_WALKS', '_LEAST_WALKS':
         monkeypatch.setattr(f'symdp_ros.cli.calibrate.{name}', 3)
+    for name, values in ('_EPSILONS', (2.0,)), ('_PROTECTS', (10.0,)), ('_STAYS', (60.0,)):
+        monkeypatch.setattr(f'symdp_ros.cli.explore.{name}', values)
     with in_short_time():
         yield shutil.copytree(reader[0], tmp_path / 'world')
 

@@ -10,7 +10,7 @@ import resource
 import shutil
 import signal
 
-from forked import forked
+from forked import forked, KILL_AT
 import numpy as np
 import pytest
 from refusals import refused
@@ -525,8 +525,8 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
     one more is being put together from what was read. How many there are at a moment is up to the
     threads; so the bound is of ten, where the archive has eighty.
     """
-    chunk, chunks, bytes_of_a_row = 10_000, 80, 20
-    walks.sizes = {'threads': 2, 'chunk_rows': chunk, 'batch_rows': 5_000, 'buffer_bytes': 10_000}
+    chunk, chunks, bytes_of_a_row = 5_000, 80, 20
+    walks.sizes = {'threads': 2, 'chunk_rows': chunk, 'batch_rows': 2_500, 'buffer_bytes': 5_000}
     rows = chunk * chunks
     i = np.arange(rows)
     table = pa.table({'route': i // 50, 'position': i % 50,
@@ -549,10 +549,8 @@ def test_memory_does_not_grow_with_the_archive(walks, monkeypatch):
     assert reader[-1] - reader[0] < 40 * chunk * bytes_of_a_row < rows * bytes_of_a_row / 2 + 1
 
 
-# Kills itself with SIGKILL at the given number of calls into release/ or of the operating
-# system's file functions. What is drawn is not looked at here.
-CHILD = """
-import os, signal, sys
+# What is drawn is not looked at here.
+CHILD = KILL_AT + """
 sys.path[:0] = 'test/release', 'test/logs'
 from fractions import Fraction
 from pathlib import Path
@@ -561,26 +559,10 @@ from symdp_ros.core.offline import OfflineMechanism
 from conftest import ArchivePlace
 OfflineMechanism.privatize_many = lambda self, symbols, offsets: symbols * 0
 file.parquet()
-FILES = {os.link, os.unlink, os.rename, os.fsync, os.mkdir, os.replace, os.rmdir, os.utime}
-def count(frame, event, argument):
-    global left
-    if event == 'c_call':
-        hit = argument in FILES or getattr(argument, '__name__', '') == 'execute'
-    else:
-        name = frame.f_code.co_filename
-        hit = event in ('call', 'return') and 'symdp_ros/release' in name
-    if hit:
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
 def run(base, moment):
-    global left
-    walks, left = ArchivePlace(Path(base)), moment
+    walks = ArchivePlace(Path(base))
     walks.sizes = {'chunk_rows': 50}
-    sys.setprofile(count)
-    walks.release()
-    sys.setprofile(None)
-    return left
+    return kill_at(moment, walks.release, 'release')
 """
 
 

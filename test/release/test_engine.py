@@ -11,7 +11,7 @@ import re
 import shutil
 import sqlite3
 
-from forked import forked
+from forked import forked, KILL_AT
 import pytest
 from refusals import refused
 from release_settings import release_settings
@@ -343,42 +343,21 @@ def test_two_processes_never_release_a_log_twice(place, child):
     place.check()
 
 
-# Kills itself with SIGKILL at the given number of calls into release/, the writers
-# or the operating system's file functions, whichever function that may be.
-CHILD = """
-import os, signal, sys, tempfile
+CHILD = KILL_AT + """
+import tempfile
 from pathlib import Path
 sys.path[:0] = 'test/release', 'test/core', 'test/logs'
 import symdp_ros.core.offline.exponential
 from conftest import LogPlace
 from test_engine import settings
-from symdp_ros.release.engine import Releaser
-from symdp_ros.ledger.ledger import Ledger
 place = LogPlace.__new__(LogPlace)
-FILES = {os.link, os.unlink, os.rename, os.fsync, os.mkdir, os.replace, os.rmdir, os.utime}
-def count(frame, event, argument):
-    global left
-    name = frame.f_code.co_filename
-    if event == 'c_call':
-        method = getattr(argument, '__name__', '')
-        hit = argument in FILES or method in ('execute', 'executemany', 'writelines')
-    else:
-        hit = event in ('call', 'return') and (
-            'symdp_ros/release/' in name or 'symdp_ros/logs/' in name)
-    if hit:
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
 def run(base, moment, form):
-    global left
-    base, left = Path(base), moment
+    base = Path(base)
     place.logs, place.releases = base / 'logs', base / 'releases'
     place.ledger = base / 'robots.ledger'
-    if left > 0:
-        sys.setprofile(count)
-    place.release(settings(mechanism='causal', format=form), wait=100.0, rewrite_missing=True)
-    sys.setprofile(None)
-    return left
+    return kill_at(moment, lambda: place.release(
+        settings(mechanism='causal', format=form), wait=100.0, rewrite_missing=True),
+        'release', 'logs')
 for form in 'csv', 'sqlite3':  # imports and loads what every run needs
     with tempfile.TemporaryDirectory() as folder:
         LogPlace(Path(folder)).log()

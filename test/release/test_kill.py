@@ -30,7 +30,7 @@ sys.exit(main({arguments!r}))
 FORKED = multiprocessing.get_context('forkserver')
 FORKED.set_forkserver_preload([
     'symdp_ros.cli.main', 'symdp_ros.release.archives.archive', 'symdp_ros.release.engine',
-    'symdp_ros.core.offline.passes.kernels', 'rich.console', 'rich.table', 'rich.progress'])
+    'rich.console', 'rich.table', 'rich.progress'])
 
 
 class Place:

@@ -114,7 +114,7 @@ def test_a_robot_that_stands_on_a_border_is_drawn_once(world, given, on_a_border
     assert len(private) == 2
 
 
-def kills(world, given, times=5):
+def kills(world, given, times=3):
     """Start a privatizer, and after each kill another; yield each, and the statuses it reports."""
     for number in range(times + 1):
         statuses = world.diagnostics()
@@ -139,7 +139,7 @@ def test_a_latched_region_is_drawn_once_over_kills(world, given, sampling, kept)
         world.settle()
         assert ('is carried on' in run.log) == (kept and number > 1)
     assert len(set(private)) == kept, 'it was drawn again'
-    assert spent(given) == pytest.approx(0.1 if kept else 0.6)
+    assert spent(given) == pytest.approx(0.1 if kept else 0.4)
     count, regions = len(private), cycle(['s8', 's9'])
     send_until(world, publisher, lambda: next(regions), lambda: len(private) > count)
 
@@ -158,7 +158,7 @@ def test_no_tick_is_drawn_twice_over_kills(world, given, kept, hides):
         world.wait_until(lambda count=count: len(private) >= count + 3, 'symbols')
         # At instants a period apart; and after a restart the last one is shown again.
         assert len(private) <= (monotonic() - begin) / 0.25 + number
-    assert spent(given) == pytest.approx(0.1 if kept else 0.6)
+    assert spent(given) == pytest.approx(0.1 if kept else 0.4)
 
 
 @pytest.mark.parametrize('kept', [True, False], ids=['default', 'none'])
