@@ -32,6 +32,7 @@ FEW_REPORTS = 10    # for one signal: more lie beyond what X looks ahead (1/(1 â
 _MOST_OF_BLOCKS = 5  # Îµ/k: above it, a signal about one symbol tells nearly all
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
 _UNIT = 2.0**-40    # of X: what is equal on paper is equal
+_NUMBERS = 1 << 14  # that are worked on at once: they stay near the processor
 
 
 class Matches:
@@ -137,8 +138,17 @@ class Matches:
 
 
 def _in_units(values: Floats) -> Weights:
-    rounded = np.rint(values * (1 / _UNIT)) * _UNIT
-    return np.where(values > 0, np.maximum(rounded, _UNIT), 0.0).astype(np.float32)
+    units = np.empty(values.shape, np.float32)
+    every = max(1, _NUMBERS * len(values) // max(1, values.size))
+    for begin in range(0, len(values), every):
+        some = values[begin:begin + every]
+        rounded = some * (1 / _UNIT)
+        np.rint(rounded, out=rounded)
+        rounded *= _UNIT
+        np.maximum(rounded, _UNIT, out=rounded)
+        rounded[~(some > 0)] = 0.0
+        units[begin:begin + every] = rounded
+    return units
 
 
 class Shares(NamedTuple):
