@@ -35,6 +35,8 @@ def all_walks(monkeypatch):
     """As in another process, where nothing is patched."""
     monkeypatch.setattr('symdp_ros.analysis.visits._WALKS', 48)
     monkeypatch.setattr('symdp_ros.analysis.visits._LEAST_WALKS', 24)
+    monkeypatch.setattr('symdp_ros.analysis.visits._LEAST_TICKS', 300)
+    monkeypatch.setattr('symdp_ros.analysis.exploration._LEAST_TICKS', 600)
     monkeypatch.setattr('symdp_ros.analysis.exploration._FRAMES', 120)
 
 
