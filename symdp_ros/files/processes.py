@@ -8,7 +8,7 @@ Here each has a pipe of its own.
 """
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, Pipe, wait
 import os
 from signal import pthread_sigmask, SIG_BLOCK, SIG_SETMASK, SIGINT
@@ -38,6 +38,7 @@ def in_processes(work: Callable[[_Value], _Result], values: Iterable[_Value],
         yield from map(work, values)
         return
     coming, workers = iter(values), {}
+    resource_tracker.ensure_running()  # as the first process starts it, which lets SIGINT in
     try:
         before = pthread_sigmask(SIG_BLOCK, {SIGINT})  # as they inherit it
         try:

@@ -108,8 +108,11 @@ def computing(request, tmp_path):
 def test_an_interrupt_ends_a_command_that_computes_in_processes(computing):
     """At once, whatever they do; they once printed what they did, and it waited for ever."""
     process, workers, output = computing
-    for each in (process, *workers):  # as a terminal does
-        os.kill(int(getattr(each, 'pid', each)), signal.SIGINT)
+    for worker in workers:  # a terminal sends it to all; it is for the command alone
+        os.kill(int(worker), signal.SIGINT)
+    time.sleep(0.5)
+    assert process.poll() is None and all(map(command_line, workers))
+    process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE) == 130
     wait_for_ends(workers, output)
     assert 'Traceback' not in output.read_text()
