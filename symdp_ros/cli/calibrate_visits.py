@@ -28,7 +28,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 if TYPE_CHECKING:
     from rich.table import Table
 
-_AT_ONCE = 1.0    # second
+_START = 1.0           # second, about: until other processes have begun
 _TABLES, _ROWS = 3, 8  # about: of a row; rows until one has the wanted error
 _ALIKE = 0.02  # the share of time that the rule may be wrong more than the best row
 
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     processes = min(len(os.sched_getaffinity(0)), len(visits.periods))
     visits, takes = visits.within(seconds, lambda cost: len(visits.periods) / processes * (
         tried * (_TABLES * cost.tables + cost.ways) + cost.guess), delay=options.delay)
-    if takes < _AT_ONCE:  # less than processes take to begin
+    if takes < _START:
         processes = 1
     announce(f'{visits.walks} routes of each robot', takes)
     console.print(f'how it moves: {visits.chain.how_it_moves(options.trust)}')

@@ -38,9 +38,10 @@ def in_processes(work: Callable[[_Value], _Result], values: Iterable[_Value],
         yield from map(work, values)
         return
     coming, workers = iter(values), {}
-    resource_tracker.ensure_running()  # as the first process starts it, which lets SIGINT in
+    # Else the first process would start it, and that unblocks SIGINT.
+    resource_tracker.ensure_running()
     try:
-        before = pthread_sigmask(SIG_BLOCK, {SIGINT})  # as they inherit it
+        before = pthread_sigmask(SIG_BLOCK, {SIGINT})  # new processes inherit the mask
         try:
             for _ in range(count):
                 here, there = Pipe()
@@ -64,6 +65,7 @@ def in_processes(work: Callable[[_Value], _Result], values: Iterable[_Value],
 
 
 def _results(values: Any, idle: list[Connection]) -> Generator[Any, None, None]:
+    """Yield the results in the order of the values; each process has one value at a time."""
     most = _AHEAD * len(idle)
     waiting = deque[list[Any]]()  # of each value that was begun, its answer once it is there
     busy: dict[Any, list[Any]] = {}

@@ -104,9 +104,13 @@ class _Heard:
             read = reader(message_type)
 
             def count(message: object) -> None:
+                try:
+                    value = None if message is None else read(message)
+                except Exception:  # of whatever type: one message ends no check
+                    message = None
                 if message is None:
                     self.damaged += 1
-                elif (value := read(message)) is NOT_INPUT:
+                elif value is NOT_INPUT:
                     self.skipped += 1
                 else:
                     values.append(value)
