@@ -37,13 +37,13 @@ class Observer:
         from rclpy.executors import SingleThreadedExecutor
         from rclpy.qos import DurabilityPolicy, QoSProfile
         from std_msgs.msg import String
-        from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
+        from symdp_ros.ros.process.shared_memory import before_joining
 
         latched = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._executors = {}
         by_domain = {}
         for domain in set(self._domains.values()):
-            warn_of_empty_ports(domain)
+            before_joining(domain)
             context = Context()
             rclpy.init(args=[], context=context, domain_id=domain)
             by_domain[domain] = rclpy.create_node(

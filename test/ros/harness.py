@@ -105,7 +105,7 @@ def clear_ports():
     """
     def empty():
         found = set()
-        for file in Path('/dev/shm').glob('fastrtps_port*[0-9]'):
+        for file in Path('/dev/shm').glob('fast*_port*[0-9]'):
             with suppress(FileNotFoundError):
                 if file.stat().st_size == 0:
                     found.add(file)
@@ -186,7 +186,7 @@ class Run:
         for descriptor in Path(f'/proc/{self.process.pid}/fd').glob('*'):
             with suppress(OSError):  # closed meanwhile
                 file = descriptor.readlink()
-                if re.fullmatch(r'/dev/shm/fastrtps_[0-9a-f]{16}_el', str(file)):
+                if re.fullmatch(r'/dev/shm/fast(rtps|dds)_[0-9a-f]{16}_el', str(file)):
                     files += [file, file.with_name(file.name.removesuffix('_el'))]
         return files
 

@@ -10,10 +10,7 @@ import sys
 
 from harness import ROOT, wait_until
 import pytest
-from python_path import python_path
-import rclpy
 from symdp_ros.ros.process import own_network
-from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
 
 if not own_network.may_isolate():
     pytest.skip('the kernel allows no network of its own', allow_module_level=True)
@@ -127,57 +124,3 @@ def test_a_demo_is_seen_where_it_is_asked_for(world, robots):
         assert more, said
     demo.send_signal(2)
     demo.communicate()
-
-
-#: Makes a world in a ROS domain whose ports are all empty, as in a test; shared memory is its own.
-WORLD = """
-import sys
-from pathlib import Path
-from harness import world_in
-for port in (7000, *range(7400, 7400 + 250 * 102)):
-    Path(f'/dev/shm/fastrtps_port{port}').touch()
-with world_in(Path(sys.argv[1])) as world:
-    print(world.node.get_node_names())
-"""
-
-
-def test_a_port_that_a_killed_process_has_left_empty_holds_up_no_test(tmp_path):
-    done = subprocess.run(
-        [sys.executable, '-I', own_network.__file__, sys.executable, '-c', WORLD, tmp_path],
-        env={**os.environ, 'PYTHONPATH': python_path(Path(__file__).parent, ROOT)},
-        capture_output=True, text=True, timeout=60)
-    assert done.stdout == "['observer']\n", done.stderr
-
-
-@pytest.mark.parametrize('command', [
-    'symdp_ros.cli.main doctor --domain 3', 'symdp_ros.nodes.privatizer --ros-args'])
-def test_a_user_is_told_of_an_empty_port(command):
-    process = subprocess.Popen(
-        [sys.executable, '-I', own_network.__file__, 'sh', '-c',
-         'for port in 7000 7410 8161; do : > /dev/shm/fastrtps_port$port; done; exec "$@"', 'sh',
-         sys.executable, '-m', *command.split()], cwd=ROOT, text=True,
-        env={**os.environ, 'ROS_DOMAIN_ID': '3'}, stderr=subprocess.PIPE)
-    try:
-        for port in 7000, 8161:
-            assert process.stderr.readline().startswith(
-                f'warning: /dev/shm/fastrtps_port{port} is empty: a process was killed')
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def test_ports_that_are_full_or_of_other_domains_are_no_fault(tmp_path, capsys):
-    for port, text in ((7000, 'full'), (7411, ''), (7650, '')):
-        (tmp_path / f'fastrtps_port{port}').write_text(text)
-    warn_of_empty_ports(2, tmp_path)
-    warn_of_empty_ports(0, tmp_path / 'none')
-    assert capsys.readouterr().err == ''
-    warn_of_empty_ports(1, tmp_path)
-    assert capsys.readouterr().err.endswith(f'remove the file: rm {tmp_path}/fastrtps_port7650\n')
-
-
-def test_ports_of_fast_dds_are_no_fault_under_other_middleware(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(rclpy, 'get_rmw_implementation_identifier', lambda: 'rmw_cyclonedds_cpp')
-    (tmp_path / 'fastrtps_port7000').write_text('')
-    warn_of_empty_ports(0, tmp_path)
-    assert capsys.readouterr().err == ''

@@ -8,7 +8,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from symdp_ros.errors import ConfigurationError, raising
-from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
+from symdp_ros.ros.process.shared_memory import before_joining
 
 
 @contextmanager
@@ -20,7 +20,7 @@ def joined(domain: int, name: str) -> Iterator[Node]:
     :param name: of the node.
     :raises ConfigurationError: the domain cannot be joined.
     """
-    warn_of_empty_ports(domain)
+    before_joining(domain)
     context = Context()
     try:
         # RuntimeError: the base class of all errors of rclpy's own library.

@@ -9,7 +9,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from symdp_ros.ros.live.watchdog import ends_if_stuck
-from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
+from symdp_ros.ros.process.shared_memory import before_joining
 from symdp_ros.ros.rclpy_private import (declare_qos_parameters, share_overrides,
                                          stop_parameter_events)
 
@@ -25,7 +25,7 @@ def context_of(domain: int) -> Context:
     Nodes share it: each context has threads and discovery traffic of its own.
     """
     if domain not in _contexts:
-        warn_of_empty_ports(domain)
+        before_joining(domain)
         context = Context()
         # No arguments: remappings and parameters on the command line are for other nodes.
         context.init([], initialize_logging=False, domain_id=domain)

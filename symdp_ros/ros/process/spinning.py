@@ -16,7 +16,7 @@ from symdp_ros.ros.guarded_node import LONGEST_SENTENCE
 from symdp_ros.ros.live.watchdog import ends_if_stuck
 from symdp_ros.ros.parameter_order import order_problems
 from symdp_ros.ros.process.output_domain import leave_domains
-from symdp_ros.ros.process.shared_memory import warn_of_empty_ports
+from symdp_ros.ros.process.shared_memory import before_joining
 from symdp_ros.ros.process.stop_signals import stop_signals
 
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
@@ -76,7 +76,7 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
     except RuntimeError as error:  # such as wrong arguments after --ros-args
         print(f'ROS cannot be started: {printable(error, 1000)}', file=sys.stderr)
         return 2
-    warn_of_empty_ports(rclpy.get_default_context().get_domain_id())
+    before_joining(rclpy.get_default_context().get_domain_id())
     try:
         return _make_and_spin(make_node, sys.argv if arguments is None else arguments, coroutines)
     finally:
