@@ -37,18 +37,18 @@ class Observer:
         from rclpy.executors import SingleThreadedExecutor
         from rclpy.qos import DurabilityPolicy, QoSProfile
         from std_msgs.msg import String
-        from symdp_ros.ros.process.shared_memory import before_joining
+        from symdp_ros.ros.process.shared_memory import joining
 
         latched = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._executors = {}
         by_domain = {}
         for domain in set(self._domains.values()):
-            before_joining(domain)
             context = Context()
             rclpy.init(args=[], context=context, domain_id=domain)
-            by_domain[domain] = rclpy.create_node(
-                'demo', namespace=self._namespace, context=context, enable_rosout=False,
-                start_parameter_services=False)
+            with joining(domain):
+                by_domain[domain] = rclpy.create_node(
+                    'demo', namespace=self._namespace, context=context, enable_rosout=False,
+                    start_parameter_services=False)
             self._executors[domain] = SingleThreadedExecutor(context=context)
             self._executors[domain].add_node(by_domain[domain])
         self.nodes = {topic: by_domain[domain] for topic, domain in self._domains.items()}

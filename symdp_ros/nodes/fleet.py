@@ -32,6 +32,7 @@ from symdp_ros.ros.guarded_node import GuardedNode, LONGEST_SENTENCE
 from symdp_ros.ros.lifecycle import digests_of_files
 from symdp_ros.ros.live.late_answers import LateAnswers
 from symdp_ros.ros.process.output_domain import context_of
+from symdp_ros.ros.process.shared_memory import joining
 from symdp_ros.ros.process.spinning import run, spin_once, stop_requested
 from symdp_ros.ros.rclpy_private import leave_graph, lifecycle_state, overrides_of
 from symdp_ros.words.live_memory import LiveMemories
@@ -201,8 +202,9 @@ class FleetNode(GuardedNode):
         try:
             context = self.context if robot.domain == self.context.get_domain_id() else (
                 context_of(robot.domain))
-            node = HostedPrivatizer(robot, self._choices, self._on_failure, context=context,
-                                    memories=self._memories)
+            with joining(robot.domain):
+                node = HostedPrivatizer(robot, self._choices, self._on_failure, context=context,
+                                        memories=self._memories)
             self._nodes[robot.name] = node
             self._spinner.add_node(node)
             node.autostart()  # it logs why it fails

@@ -11,28 +11,26 @@ import pytest
 from python_path import python_path
 import rclpy
 from symdp_ros.ros.process import own_network
-from symdp_ros.ros.process.shared_memory import before_joining
+from symdp_ros.ros.process.shared_memory import joining
 
 if not own_network.may_isolate():
     pytest.skip('the kernel allows no network of its own', allow_module_level=True)
 
-#: A listener in ROS domain 3, or one of ours: prints the locks of ports that it has made or found,
-#: then what it hears.
+#: A listener in ROS domain 3, or one of ours: prints the locks of its ports, then what it hears.
 LISTENER = """
 import os, re, sys, rclpy
+from contextlib import nullcontext
 from std_msgs.msg import String
-from symdp_ros.ros.process.shared_memory import before_joining
+from symdp_ros.ros.process.shared_memory import joining
 def locks():
     files = [os.readlink(f'/proc/self/fd/{name}') for name in os.listdir('/proc/self/fd')
              if os.path.lexists(f'/proc/self/fd/{name}')]
     return {file for file in files if re.search(r'_port[0-9]+_el$', file)}
-if sys.argv[1] == 'ours':
-    before_joining(3)
-held = locks()
 rclpy.init(domain_id=3)
-node = rclpy.create_node('listener')
+with joining(3) if sys.argv[1] == 'ours' else nullcontext():
+    node = rclpy.create_node('listener')
 node.create_subscription(String, 'text', lambda message: print(message.data, flush=True), 10)
-print(*sorted(locks() - held), flush=True)
+print(*sorted(locks()), flush=True)
 rclpy.spin(node)
 """
 TALKER = """
@@ -44,19 +42,24 @@ while True:
     publisher.publish(String(data='heard'))
     time.sleep(0.05)
 """
-#: Starts a talker, and listeners in turn, each after the one before was killed.
+#: Starts listeners in turn, and kills each; a talker is there for the last one.
 LISTENERS = """
 import subprocess, sys
-talker = subprocess.Popen([sys.executable, '-c', sys.argv[2]])
-for kind in ('theirs', 'theirs', 'ours', 'ours'):
-    listener = subprocess.Popen([sys.executable, '-u', '-c', sys.argv[1], kind], text=True,
-                                stdout=subprocess.PIPE)
+def start(*command):
+    return subprocess.Popen([sys.executable, '-u', '-c', *command], text=True,
+                            stdout=subprocess.PIPE)
+def end(process):
+    process.kill()
+    process.communicate()
+for kind in ('theirs', 'theirs', 'ours'):
+    listener = start(sys.argv[1], kind)
     print(listener.stdout.readline().strip())
-    assert listener.stdout.readline() == 'heard\\n'
-    listener.kill()
-    listener.communicate()
-talker.kill()
-talker.wait()
+    end(listener)
+listener, talker = start(sys.argv[1], 'ours'), start(sys.argv[2])
+print(listener.stdout.readline().strip())
+print(listener.stdout.readline().strip())
+end(listener)
+end(talker)
 """
 
 
@@ -69,9 +72,10 @@ def test_a_port_of_a_killed_process_is_not_taken_over():
     """Who sends to it may never learn that it is another one: the next process would be deaf."""
     done = isolated(sys.executable, '-c', LISTENERS, LISTENER, TALKER)
     assert done.returncode == 0, done.stderr
-    theirs, again, *ours = (set(line.split()) for line in done.stdout.splitlines())
+    theirs, again, *ours, heard = (set(line.split()) for line in done.stdout.splitlines())
     assert theirs and theirs == again  # what Fast DDS does by itself
     assert ours[0] and ours[1] and not (theirs & ours[0] or (theirs | ours[0]) & ours[1])
+    assert heard == {'heard'} and done.stderr == ''
 
 
 #: Makes a world in a ROS domain whose ports are all empty, as in a test; shared memory is its own.
@@ -114,15 +118,19 @@ def test_a_user_is_told_of_an_empty_port(command):
 def test_ports_that_are_full_or_of_other_domains_are_no_fault(tmp_path, capsys):
     for port, text in ((7000, 'full'), (7411, ''), (7650, '')):
         (tmp_path / f'fastrtps_port{port}').write_text(text)
-    before_joining(2, tmp_path)
-    before_joining(0, tmp_path / 'none')
+    with joining(2, tmp_path):
+        pass
+    with joining(0, tmp_path / 'none'):
+        pass
     assert capsys.readouterr().err == ''
-    before_joining(1, tmp_path)
+    with joining(1, tmp_path):
+        pass
     assert capsys.readouterr().err.endswith(f'remove the file: rm {tmp_path}/fastrtps_port7650\n')
 
 
 def test_ports_of_fast_dds_are_no_fault_under_other_middleware(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(rclpy, 'get_rmw_implementation_identifier', lambda: 'rmw_cyclonedds_cpp')
     (tmp_path / 'fastrtps_port7000').write_text('')
-    before_joining(0, tmp_path)
+    with joining(0, tmp_path):
+        pass
     assert capsys.readouterr().err == ''

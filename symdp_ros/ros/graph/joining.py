@@ -8,7 +8,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from symdp_ros.errors import ConfigurationError, raising
-from symdp_ros.ros.process.shared_memory import before_joining
+from symdp_ros.ros.process.shared_memory import joining
 
 
 @contextmanager
@@ -20,11 +20,11 @@ def joined(domain: int, name: str) -> Iterator[Node]:
     :param name: of the node.
     :raises ConfigurationError: the domain cannot be joined.
     """
-    before_joining(domain)
     context = Context()
     try:
         # RuntimeError: the base class of all errors of rclpy's own library.
-        with raising(ConfigurationError, f'ROS domain {domain} cannot be joined', RuntimeError):
+        with raising(ConfigurationError, f'ROS domain {domain} cannot be joined',
+                     RuntimeError), joining(domain):
             rclpy.init(args=[], context=context, domain_id=domain)
             node = Node(name, context=context, use_global_arguments=False, enable_rosout=False,
                         start_parameter_services=False)

@@ -9,7 +9,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from symdp_ros.ros.live.watchdog import ends_if_stuck
-from symdp_ros.ros.process.shared_memory import before_joining
+from symdp_ros.ros.process.shared_memory import joining
 from symdp_ros.ros.rclpy_private import (declare_qos_parameters, share_overrides,
                                          stop_parameter_events)
 
@@ -25,7 +25,6 @@ def context_of(domain: int) -> Context:
     Nodes share it: each context has threads and discovery traffic of its own.
     """
     if domain not in _contexts:
-        before_joining(domain)
         context = Context()
         # No arguments: remappings and parameters on the command line are for other nodes.
         context.init([], initialize_logging=False, domain_id=domain)
@@ -52,10 +51,11 @@ class OuterNode(Node):
 
     def __init__(self, inner: Node, domain: int):
         self._inner, self._is_made = inner, False
-        super().__init__(
-            inner.get_name(), namespace=inner.get_namespace(), context=context_of(domain),
-            use_global_arguments=False, enable_rosout=False, start_parameter_services=False,
-            parameter_overrides=[Parameter('start_type_description_service', value=False)])
+        with joining(domain):
+            super().__init__(
+                inner.get_name(), namespace=inner.get_namespace(), context=context_of(domain),
+                use_global_arguments=False, enable_rosout=False, start_parameter_services=False,
+                parameter_overrides=[Parameter('start_type_description_service', value=False)])
         self._is_made = True
         share_overrides(inner, self)
         stop_parameter_events(self)

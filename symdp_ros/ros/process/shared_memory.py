@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What killed processes leave in the shared memory of Fast DDS, and what that does to others."""
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, ExitStack, suppress
 import fcntl
 import os
 from pathlib import Path
@@ -18,24 +18,24 @@ _OF_ALL = range(7000, 7100)  # ports that processes of all domains open
 _FIRST, _OF_A_DOMAIN = 7400, 250
 _MOST = 64  # a process tries 100 ports
 
-_held: list[int] = []  # descriptors of locks, until this process ends
 
-
-def before_joining(domain: int, directory: Path = _MEMORY) -> None:
+@contextmanager
+def joining(domain: int, directory: Path = _MEMORY) -> Iterator[None]:
     """
-    Take care of ports that killed processes have left; call it before a ROS domain is joined.
+    Take care of ports that killed processes have left, while a node joins a ROS domain.
 
     A process that is killed while Fast DDS makes a port leaves an empty file. Whoever opens it
     later waits, with no word, until it is filled or removed: of these, a warning is printed.
 
     A process that is killed after it has waited for a message, and before it notes that it has
     one, leaves a port that others take for one in use. The next process makes that port anew; who
-    sent to the old one goes on to do so, and the new process hears nothing from there. So the
-    locks of such ports are held: as long as this process runs, no other takes them over either.
+    sent to the old one goes on to do so, and the new process hears nothing from there. So all
+    ports that nobody reads are locked meanwhile, and the node takes others.
 
     Other middleware does not open these files.
     """
     if not rclpy.get_rmw_implementation_identifier().startswith('rmw_fastrtps'):
+        yield
         return
     if empty := {*_empty_ports(domain, directory)}:
         time.sleep(_BEING_MADE)
@@ -43,35 +43,28 @@ def before_joining(domain: int, directory: Path = _MEMORY) -> None:
             print(f'warning: {file} is empty: a process was killed while Fast DDS made it. If '
                   f'this program hangs now, end it and remove the file: rm {file}',
                   file=sys.stderr, flush=True)
-    for file in _files(domain, directory, '_el'):
-        if len(_held) < _MOST:
-            _hold(file)
-
-
-def _hold(lock: Path) -> None:
-    """Hold a lock, unless a process that runs does."""
-    with suppress(OSError):  # it was removed meanwhile, or is another user's
-        descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(descriptor)
-        else:
-            _held.append(descriptor)
+    with ExitStack() as locks:
+        for _, file in zip(range(_MOST), _ports(domain, directory)):
+            with suppress(OSError):  # a process reads it, or it is another user's
+                lock = os.open(f'{file}_el', os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+                locks.callback(os.close, lock)
+                # Shared: others may do the same. Who reads a port has locked it for itself alone.
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        yield
 
 
 def _empty_ports(domain: int, directory: Path) -> Iterator[Path]:
-    for file in _files(domain, directory):
+    for file in _ports(domain, directory):
         with suppress(OSError):  # it is not there any more
             if file.stat().st_size == 0:
                 yield file
 
 
-def _files(domain: int, directory: Path, suffix: str = '') -> Iterator[Path]:
+def _ports(domain: int, directory: Path) -> Iterator[Path]:
     """Yield the files of ports that processes in a domain open."""
     first = _FIRST + _OF_A_DOMAIN * domain
     for name in _NAMES:
         for port in (*range(first, first + _OF_A_DOMAIN), *_OF_ALL):
-            file = directory / f'{name}_port{port}{suffix}'
+            file = directory / f'{name}_port{port}'
             if file.exists():
                 yield file
