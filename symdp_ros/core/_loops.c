@@ -723,7 +723,7 @@ failed:
 #define FEW 16          /* as `blocks._FEW`: the fewest */
 #define REST 1e-3       /* as `blocks._REST` */
 #define LIKELY 8        /* as `blocks._LIKELY` */
-#define WORTH 0.3       /* as `blocks._WORTH` */
+#define AT_END 0.4      /* as `blocks._AT_END` */
 #define LESS 0.05       /* as `blocks._LESS` */
 #define DIGITS 1e12     /* what is equal to so many digits is equal */
 
@@ -923,11 +923,12 @@ static void all_cells(const Means *means, const float *X, Size length, Size more
     }
 }
 
-typedef struct { double told, matches; } Worth;
+typedef struct { double told, matches, last, there; } Worth;
 
-/* What a block tells, H(z) − H(z|c), and the matches of its best marginals given z. `law`: the
-   chances (drawn, counted), and Σ_z P log P by what was counted; `known`: room for SOME·counts at
-   each symbol, `room` three times as much. */
+/* What a block tells, H(z) − H(z|c), and the matches of its best marginals given z; those of its
+   last symbol, and how likely the robot is still there. `law`: the chances (drawn, counted), and
+   Σ_z P log P by what was counted; `known`: room for SOME·counts at each symbol, `room` three
+   times as much. */
 INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Size more,
                       const double *law, double *known, Size each, double *room) {
     Size count = local->count, widest = number_of_vectors(length, more);
@@ -945,10 +946,11 @@ INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
         before = after;
     }
     double all = 0.0, counted[MOST_VECTORS] = {0};
-    Worth found = {0.0, 0.0};
+    Worth found = {0.0, 0.0, 0.0, 1.0};
     for (Size s = 0; s < count; s++)
         for (Size c = 0; c < widest; c++) counted[c] += one[s * widest + c];
     for (Size c = 0; c < widest; c++) all += counted[c];
+    found.there = all;
     for (Size z = 0; z < widest; z++) {
         double sum = 0.0;
         for (Size c = 0; c < widest; c++) sum += law[z * widest + c] * (counted[c] / all);
@@ -1007,6 +1009,7 @@ INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
                 best = sums[i / 4][i % 4] > best ? sums[i / 4][i % 4] : best;
             found.matches += best;
         }
+        if (number == length - 1) found.last = found.matches;
     }
     return found;
 }
@@ -1016,7 +1019,7 @@ INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Siz
 static Worth worth_of_single(const double *belief, const uint16_t *codes, Size states, Size size,
                              const double shares[4], double *mass, double *best) {
     double other = shares[0], own = shares[1], uniform = shares[2], some = 0.0;
-    Worth found = {0.0, 0.0};
+    Worth found = {0.0, 0.0, 0.0, 1.0};
     Size first = 1;
     for (Size z = 0; z <= size; z++) mass[z] = best[z] = 0.0;
     for (Size s = 0; s < states; s++) {
@@ -1035,15 +1038,24 @@ static Worth worth_of_single(const double *belief, const uint16_t *codes, Size s
         guess = away > guess ? away : guess;
         found.matches += uniform * best[0] > guess ? uniform * best[0] : guess;
     }
+    found.last = found.matches;
     return found;
+}
+
+/* What that is worth for each of so many symbols: a nat is worth some matches. */
+INLINE double worth_each(Worth worth, double nat, double most, Size length) {
+    return (worth.matches + nat * worth.told + AT_END * (worth.last - worth.there * most))
+        / (double)length;
 }
 
 /* Which block is worth the most of those that tell more than the single signal for each symbol:
    its number; −1: none is worth more than that signal. */
 static WIDE Size best_block(const Local *local, const float *X, Size states, const int64_t *sizes,
-                            Size kinds, const double *laws, Size longest, Worth single,
+                            Size kinds, const double *laws, double nat, Size longest, Worth single,
                             int64_t *founders, double *room) {
-    double alone = single.matches + WORTH * single.told, least = alone, before = 0.0;
+    double most = 0.0, before = 0.0;
+    for (Size i = 0; i < local->count; i++) most = local->f[i] > most ? local->f[i] : most;
+    double alone = worth_each(single, nat, most, 1), least = alone;
     Size best = -1, ended = 0, each = SOME * MOST_VECTORS;
     for (Size i = 0; i < kinds; i++) {
         Size length = sizes[3 * i], more = sizes[3 * i + 1];
@@ -1055,7 +1067,7 @@ static WIDE Size best_block(const Local *local, const float *X, Size states, con
                    room + 2 * each);
         Worth worth = worth_of(local, codes, length, more, laws + sizes[3 * i + 2],
                                room + 3 * each, each, room);
-        double value = (worth.matches + WORTH * worth.told) / (double)length;
+        double value = worth_each(worth, nat, most, length);
         if (!(value > before - LESS)) ended = more;
         before = value;
         if (!(worth.told / (double)length > single.told + BETTER && value > least + BETTER))
@@ -1072,8 +1084,8 @@ static WIDE int are_at_most(const uint16_t *numbers, Size count, Size most) {
     return fine;
 }
 
-/* block(edges, joint, belief, prior, X, sizes, laws, single, cells, shares, longest, best, codes,
-   words, ticks, kinds, numbers of laws, of shares): which block of each word
+/* block(edges, joint, belief, prior, X, sizes, laws, matches of a nat, single, cells, shares,
+   longest, best, codes, words, ticks, kinds, numbers of laws, of shares): which block of each word
    is worth more than a signal about one symbol: its number in `sizes` is put into `best`; −1:
    none. The cells of its symbols are put into `codes` (words, MOST_LENGTH, states). `edges` have
    weights of all models; `joint` (words, models, states) and `belief` (words, states) are of one
@@ -1090,9 +1102,11 @@ static PyObject *block(PyObject *module, PyObject *args) {
     int64_t *place = NULL, founders[MOST_MORE + 1];
     Local *local = NULL;
     Size longest, words, ticks, kinds, law_size, wide, size = 0;
-    if (!PyArg_ParseTuple(args, "O!OOOOOOOOOnOOnnnnn", &EdgesType, &edges, &joint_, &belief_,
-                          &prior_, &X_, &sizes_, &laws_, &single_, &cells_, &shares_, &longest,
-                          &best_, &codes_, &words, &ticks, &kinds, &law_size, &wide)) return NULL;
+    double nat;
+    if (!PyArg_ParseTuple(args, "O!OOOOOOdOOOnOOnnnnn", &EdgesType, &edges, &joint_, &belief_,
+                          &prior_, &X_, &sizes_, &laws_, &nat, &single_, &cells_, &shares_,
+                          &longest, &best_, &codes_, &words, &ticks, &kinds, &law_size, &wide))
+        return NULL;
     Size states = edges->rows, models = edges->models;
     if (!are_of(edges, states, states, models)) return NULL;
     TAKE(double, joint, joint_, 'd', words * models * states, 0);
@@ -1142,7 +1156,8 @@ static PyObject *block(PyObject *module, PyObject *args) {
                                       room, room + size + 1);
         some_states(local, means.belief, states, place);
         some_moves(local, &means, place, room);
-        best[w] = best_block(local, X, states, sizes, kinds, laws, longest, worth, founders, room);
+        best[w] = best_block(local, X, states, sizes, kinds, laws, nat, longest, worth, founders,
+                             room);
         if (best[w] >= 0)
             all_cells(&means, X, sizes[3 * best[w]], sizes[3 * best[w] + 1], ticks, founders,
                       codes + w * MOST_LENGTH * states, room, room + edges->edges,

@@ -337,7 +337,10 @@ def often(monkeypatch):
     monkeypatch.setattr(own_moves, 'EVERY', 7)
 
 
-RESTARTS = [(ROW, {'A': 'abc', 'B': 'd'}), (ROW.every(2, 1), {'A': 'ab', 'B': 'cd'}), on_a_grid(),
+#: As ROW, but it stays longer.
+SLOW = Chain({'a': {'a': 0.96, 'b': 0.04}, 'b': {'a': 0.02, 'b': 0.96, 'c': 0.02},
+              'c': {'b': 0.02, 'c': 0.96, 'd': 0.02}, 'd': {'c': 0.04, 'd': 0.96}}, 'b')
+RESTARTS = [(ROW, {'A': 'abc', 'B': 'd'}), (SLOW.every(2, 1), {'A': 'ab', 'B': 'cd'}), on_a_grid(),
             (ONE_WAY, {'A': 'ab', 'B': 'cd'})]
 for_all_restarts = pytest.mark.parametrize('chain, zones', RESTARTS,
                                            ids=['row', 'ticks', 'grid', 'one-way'])

@@ -25,7 +25,7 @@ from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.cells import INFORMATION, largest, LEAST, TIE
 from symdp_ros.core.online.adaptive.moves import sums_of, total
 from symdp_ros.core.online.adaptive.tables import (AdaptiveTables, blocks_of, CELLS, MOST_CELLS,
-                                                   shares_of)
+                                                   shares_of, worth_of_nat)
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.privacy import Privacy
 
@@ -44,6 +44,7 @@ class AlphabetTables(AdaptiveTables):
         self.width, self.responses = responses({*range(1, min(n, CELLS) + 1), self.most}, privacy)
         self.shares = shares_of(self.responses, self.most)
         self.blocks = blocks_of(privacy) if n <= MOST_OF_BLOCKS else {}
+        self.worth = worth_of_nat(privacy)
         self.moves = AlphabetMoves(chain.models(trust), n)  # type: ignore[assignment]
         self.X, self.routes = _Matches(n), _Routes(n)  # type: ignore[assignment]
         #: as if each state had the same row of edges

@@ -12,10 +12,15 @@ chosen when the block begins, from f and public data alone:
   cells are at the last symbol. E(s) being how likely s leads to each cell, E ← P·E goes back by
   one symbol, and s is in the cell of the largest E(s).
 - Of some L and m (`tables.BLOCKS`), and the signal about one symbol, taken is what has the largest
-  sum of the matches that are expected of the best guess of each symbol, given z alone of what is
-  still to be drawn, and 0.3·(H(z) − H(z|c)), for each symbol. Blocks that tell less of the counts
-  for each symbol than that one signal does of its own are left out: later signals add more
-  matches to it.
+
+      (Σ_i M_i + λ·(H(z) − H(z|c)) + 0.4·(M_L − max f)) / L,    λ = k/(2ε) ≤ 1,
+
+  M_i being how likely the best guess of the i-th symbol is a match, given z alone of what is still
+  to be drawn. A nat is worth λ, since later signals add matches to what is told. (A guess that
+  errs as often as a signal, with chances 1 to e^{ε/k}, costs 1/(ε/k) for a nat at the margin.)
+  The last term is what the next block gains by where the robot is at the end of this one, or
+  loses. Blocks that tell less of the counts for each symbol than that one signal does of its own
+  are left out.
 
 For each m longer L are tried as long as each is worth at most .05 less than the one before; the
 first one, than the signal about one symbol.
@@ -24,8 +29,8 @@ P is the mean of the models, each state's by how likely they are at it. For the 
 only the most probable states count that hold .999 of f: 64 at most, 16 at least.
 
 With zones, all this is of the zone told alone (`Region`): of f, given that the robot is where a
-route can be in it, and of moves inside it. Matches after the robot has left count for nothing, so
-where it leaves soon blocks are short, or there are none.
+route can be in it, and of moves inside it. Matches after the robot has left count for nothing, and
+max f as often as it is still there; so where it leaves soon blocks are short, or there are none.
 
 *What is known.* f has one more axis within a block, the counts so far: (models, states, counts).
 With a symbol, what is known of a state moves to the counts with one more in its cell; with the
@@ -53,7 +58,7 @@ _REST = 1e-3  # of f, that the others may have
 _TIE = 1e-9   # nats by which a later choice must be better
 _DIGITS = 1e12  # what is equal to so many digits is equal
 _LESS = 0.05  # that a block may be worth less than the shorter one
-_WORTH = 0.3  # matches that a nat is worth
+_AT_END = 0.4  # what a match of the last symbol is worth to the next block
 _LIKELY = 8   # most probable states of each symbol, of which one is the best guess
 INSIDE = 2**32 - 1  # in a state: a symbol of a block, not its last one
 
@@ -241,6 +246,15 @@ class Region(NamedTuple):
     edges: Any = None
 
 
+class _Worth(NamedTuple):
+    """What a signal is worth."""
+
+    told: float     # H(z) − H(z|c)
+    matches: float  # of the best guess of each symbol, given z
+    last: float     # of the last symbol
+    there: float    # how likely the robot is still in the region by then
+
+
 def _region(tables: AdaptiveTables, moves: Moves, zone: int | None) -> Region:
     """Return the region of a zone; None: all states."""
     region: Region | None = moves.regions.get(zone)
@@ -332,9 +346,9 @@ def _compiled(tables: AdaptiveTables, region: Region, joint: Floats, belief: Flo
     loops.block(
         region.edges, np.ascontiguousarray(joint.transpose(2, 0, 1)),
         np.ascontiguousarray(belief.T), region.prior, region.X, laws.sizes, laws.laws,
-        np.ascontiguousarray(single.codes.T, np.uint16), single.sizes, tables.shares.other.base,
-        most, best, codes, words, tables.signal, len(laws.sizes), len(laws.laws),
-        len(tables.shares.other))
+        tables.worth, np.ascontiguousarray(single.codes.T, np.uint16), single.sizes,
+        tables.shares.other.base, most, best, codes, words, tables.signal, len(laws.sizes),
+        len(laws.laws), len(tables.shares.other))
     return zip(best.tolist(), codes, strict=True)
 
 
@@ -378,8 +392,15 @@ def _best(tables: AdaptiveTables, region: Region, means: _Means, single: Cells,
 
     −1: none is worth more, and tells more, for each symbol than a signal about one.
     """
-    told, matches = _worth_of_single(tables, means.f, single)
-    least, best, founders_of_best = matches + _WORTH * told, -1, np.empty(0, np.int64)
+    largest = float(means.f.max())
+
+    def value_of(worth: _Worth, length: int) -> float:
+        at_end = worth.last - worth.there * largest
+        return (worth.matches + tables.worth * worth.told + _AT_END * at_end) / length
+
+    single_worth = _worth_of_single(tables, means.f, single)
+    alone = value_of(single_worth, 1)
+    least, best, founders_of_best = alone, -1, np.empty(0, np.int64)
     states = _some_states(means.f)
     f, P, X = means.f[states], means.among(states), region.X[states][:, states]
     before, last_more, ended = 0.0, 0, 0
@@ -387,7 +408,7 @@ def _best(tables: AdaptiveTables, region: Region, means: _Means, single: Cells,
         if length > most or more >= len(states) or more == ended:
             continue
         if more != last_more:
-            before, last_more = matches + _WORTH * told, more
+            before, last_more = alone, more
         later = f
         for _ in range(length - 1):
             later = later @ P
@@ -397,12 +418,12 @@ def _best(tables: AdaptiveTables, region: Region, means: _Means, single: Cells,
         for _ in range(length - 1):
             E = P @ E
             codes.append(np.rint(E * _DIGITS).argmax(axis=1))
-        tells, guessed = _worth(f, P, codes[::-1], responses[-1])
-        value = (guessed + _WORTH * tells) / length
+        worth = _worth(f, P, codes[::-1], responses[-1])
+        value = value_of(worth, length)
         if not value > before - _LESS:
             ended = more
         before = value
-        if tells / length > told + _TIE and value > least + _TIE:
+        if worth.told / length > single_worth.told + _TIE and value > least + _TIE:
             least, best, founders_of_best = value, i, states[founders]
     if best < 0:
         return best, np.empty((0, 0), np.uint8)
@@ -430,9 +451,8 @@ def _joined(X: Weights, founders: Ints) -> Ints:
     return cells
 
 
-def _worth(f: Floats, P: Floats, codes: list[Ints],
-           response: CountResponse) -> tuple[float, float]:
-    """Return H(z) − H(z|c) of a block, and the matches of the best guesses given z."""
+def _worth(f: Floats, P: Floats, codes: list[Ints], response: CountResponse) -> _Worth:
+    """Return what a block is worth."""
     states, known = np.arange(len(f)), [f[None]]  # of each symbol: (counts before, states)
     for number, code in enumerate(codes):
         then = after(number, response.cells)
@@ -440,12 +460,14 @@ def _worth(f: Floats, P: Floats, codes: list[Ints],
         more[then[:, code], states] = known[-1]
         known.append(more @ P if number + 1 < len(codes) else more)
     counted: Floats = known.pop().sum(axis=1)
-    if not counted.sum() > 0:
-        return nan, 0.0  # no route stays in the zone for so long
-    counted /= counted.sum()
+    there = float(counted.sum())
+    if not there > 0:
+        return _Worth(nan, 0.0, 0.0, 0.0)  # no route stays in the zone for so long
+    counted /= there
     drawn = response.chances @ counted
     logs = np.log(np.where(drawn > 0, drawn, 1.0))
-    matches, later = 0.0, np.empty((0, 0, 0))  # the chance of z: (drawn, counts before, states)
+    matches, last = 0.0, 0.0
+    later = np.empty((0, 0, 0))  # the chance of z: (drawn, counts before, states)
     for number in range(len(codes) - 1, -1, -1):
         counts = after(number, response.cells)[:, codes[number]]
         later = (later @ P.T)[:, counts, states] if later.size else response.chances[:, counts]
@@ -453,11 +475,14 @@ def _worth(f: Floats, P: Floats, codes: list[Ints],
         some = np.argsort(-likely, kind='stable')[:_LIKELY]
         both = (known[number][:, some] * later[:, :, some]).sum(axis=1)
         matches += both.max(axis=1).sum()
-    return float(counted @ response.told - (drawn * logs).sum()), float(matches)
+        if number == len(codes) - 1:
+            last = matches
+    told = float(counted @ response.told - (drawn * logs).sum())
+    return _Worth(told, float(matches), float(last), there)
 
 
-def _worth_of_single(tables: AdaptiveTables, f: Floats, cells: Cells) -> tuple[float, float]:
-    """Return H(z) − H(z|s) of a signal about one symbol, and the matches of the best guess."""
+def _worth_of_single(tables: AdaptiveTables, f: Floats, cells: Cells) -> _Worth:
+    """Return what a signal about one symbol is worth."""
     size, codes = int(cells.sizes[0]), cells.codes[:, 0]
     masses = np.bincount(codes, f, size + 1)
     other, own, uniform, both = (float(share[size]) for share in tables.shares)
@@ -470,4 +495,5 @@ def _worth_of_single(tables: AdaptiveTables, f: Floats, cells: Cells) -> tuple[f
     others = np.full(size, best[order[0]])
     others[order[0] - 1] = best[order[1]] if size > 1 else 0.0
     guesses = np.maximum(np.maximum(own * best[1:], other * others), uniform * best[0])
-    return float(told), float(guesses.sum())
+    matches = float(guesses.sum())
+    return _Worth(float(told), matches, matches, 1.0)

@@ -190,6 +190,11 @@ def blocks_of(privacy: Privacy) -> dict[tuple[int, int], list[CountResponse]]:
     return blocks
 
 
+def worth_of_nat(privacy: Privacy) -> float:
+    """Return how many matches a nat is worth in the choice of a block."""
+    return min(1.0, 0.5 / max(0.5, float(privacy.epsilon_per_symbol)))
+
+
 class AdaptiveTables:
     """
     What is known before the first symbol, shared by all words.
@@ -203,10 +208,11 @@ class AdaptiveTables:
 
     `radius` and `nbytes` are as those of `core.online.targets`; `responses` has the `Response` for
     each number of cells that can be taken, `width` is that of their draws; `blocks` is as of
-    `blocks_of`.
+    `blocks_of`, `worth` of `worth_of_nat`.
     """
 
     blocks: dict[tuple[int, int], list[CountResponse]]
+    worth: float
 
     def __init__(self, chain: Chain, privacy: Privacy, trust: float, reports: int,
                  learns: bool):
@@ -222,7 +228,7 @@ class AdaptiveTables:
         self.width, self.responses = responses(
             {count for count in counts if count <= self.most}, privacy)
         self.shares = shares_of(self.responses, self.most)
-        self.blocks = {}
+        self.blocks, self.worth = {}, worth_of_nat(privacy)
         if (privacy.zones is None or reports == 1) and n <= targets.DENSE_STATES:
             self.blocks = blocks_of(privacy)
         self.models, self.learns = chain.single.models(trust), learns
