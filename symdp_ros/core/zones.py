@@ -37,7 +37,7 @@ class Told(NamedTuple):
     """
     In place of a signal: the zone of a symbol was told, and no signal was drawn.
 
-    It also stands for each symbol of a block but the last one.
+    It also stands for each symbol of a block, and between these, but the last one.
     """
 
     zone: str

@@ -62,10 +62,10 @@ class SameBits:
 
 
 def block_under_way(mechanism):
-    """Return how many symbols of a block have passed, and how many it has; (0, 0): of none."""
+    """Return how many rows of a block have passed, and how many it has; (0, 0): of none."""
     word = mechanism._word._word
     return (0, 0) if word.blocks[0] is None else (
-        word.passed[0], len(word.blocks[0].responses))
+        word.passed[0], word.blocks[0].most)
 
 
 def every_signal(mechanism, length):

@@ -82,6 +82,10 @@ for name, chain in CHAINS.items():
         signals = SignalNumbers(chain.states, zones)
         stays.replay(map(signals.name, drawn[1][offsets[1]:offsets[2]].tolist()))
         found[f'{name}, blocks in zones, {delay}, state'] = stays.state.hex()
+        clocked = OnlineMechanism(chain, Privacy(1.0, 1, zones), policy='adaptive', delay=delay,
+                                  reports=2, random=Random(8))
+        found[f'{name}, blocks in zones on two clocks, {delay}'] = [
+            row.tolist() for row in clocked.draw_signals(np.repeat(symbols[:8], 6), offsets)]
     for states in (2_000, 0):  # up to which all pairs have a target
         targets.DENSE_STATES = online_batch.DENSE_STATES = states
         guided = OnlineMechanism(chain, Privacy(2.0), policy='guided', random=Random(8))
@@ -128,6 +132,6 @@ def drawn(directory, without_compiler):
 @pytest.mark.skipif(passes.compiled is None, reason='installed without a compiler')
 def test_the_same_words(tmp_path):
     compiled, in_numpy = drawn(tmp_path / 'a', False), drawn(tmp_path / 'b', True)
-    assert len(compiled) == 73 + 18
+    assert len(compiled) == 82 + 18
     for name, words in compiled.items():
         assert in_numpy[name] == words, name

@@ -523,7 +523,7 @@ class OnlineSteps(Mechanism):
 
     @property
     def waiting(self) -> int:
-        """Return how many symbols of a block were counted, of which nothing is drawn yet."""
+        """Return how many symbols lie in the block under way, of which nothing is drawn yet."""
         return self._word.waiting if isinstance(self._word, AdaptiveWord) else 0
 
     def ends_block(self, symbol: str | None, following: str | None) -> bool:

@@ -100,7 +100,7 @@ from symdp_ros.core.online.adaptive.blocks import Block, INSIDE
 from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.words import COUNTED, Evidence, NO_PLAN, Words
-from symdp_ros.core.online.counts import after, CountResponse
+from symdp_ros.core.online.counts import CountResponse
 from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
 
@@ -191,14 +191,15 @@ class AdaptiveWord:
 
     def _advance_in(self, signal: Signal, symbol: str | None) -> str | None:
         """Do what `advance` does in a block."""
-        block, symbols = self._word.blocks[0], self._word.passed[0] + 1
+        block, rows = self._word.blocks[0], self._word.passed[0] + 1
         assert block is not None
-        place = block.place_of(signal, symbols)
-        if not place and (signal != WAITING or symbols == len(block.responses)):
-            raise ChainError(f'{signal!r} cannot be the signal after these: of symbol {symbols} '
-                             f'of a block of {len(block.responses)}, in {block.cells} cells')
+        place = block.place_of(signal, rows)
+        if not place and (signal != WAITING or rows == block.most):
+            raise ChainError(f'{signal!r} cannot be the signal after these: of symbol '
+                             f'{block.symbols(rows)} of a block of {len(block.responses)}, in '
+                             f'{block.cells} cells')
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
-        if symbols < len(block.responses):  # if one was drawn, it was after the report
+        if rows < block.most:  # if one was drawn, it was after the report
             return self._take(COUNTED, late=place)
         return self._take(place)
 
@@ -225,7 +226,7 @@ class AdaptiveWord:
     def _count(self, symbol: str | None, block: Block) -> int:
         """Count a symbol of a block; return the vector drawn, from 1, or `COUNTED`."""
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
-        ends = self._word.passed[0] + 1 == len(block.responses)
+        ends = self._word.passed[0] + 1 == block.most
         return self._drawn(block.responses[-1]) if ends else COUNTED
 
     def _drawn(self, response: CountResponse) -> int:
@@ -268,7 +269,7 @@ class AdaptiveWord:
         """End the block under way, if there is one: draw of its symbols so far."""
         block, passed = self._word.blocks[0], self._word.passed[0]
         if block is not None and passed:
-            self._word.end(self._drawn(block.responses[passed - 1]))
+            self._word.end(self._drawn(block.response(passed)))
 
     def _take(self, place: int, reports: bool = True, zones: Ints | None = None,
               late: int = 0) -> str | None:
@@ -284,8 +285,8 @@ class AdaptiveWord:
         block, passed = self._word.blocks[0], self._word.passed[0]
         if block is not None:
             self._counted = self._counted if passed else 0
-            self._code_of[:-1] = block.codes[passed]
-            self._then = after(passed, block.cells).tolist()
+            self._code_of[:-1], then = block.turn(passed)
+            self._then = then.tolist()
         if cells is None:
             return
         size = self._size = int(cells.sizes[0])
@@ -416,10 +417,9 @@ class AdaptiveWord:
 
         :raises ValueError: it cannot be.
         """
-        block, symbols = self._word.blocks[0], self._word.passed[0] + 1
+        block, rows = self._word.blocks[0], self._word.passed[0] + 1
         if number and block is not None:
-            if not (symbols < len(block.responses) if number == INSIDE
-                    else block.can_draw(number, symbols)):
+            if not (rows < block.most if number == INSIDE else block.can_draw(number, rows)):
                 raise ValueError
             return COUNTED if number == INSIDE else number
         if not 0 <= number <= self._size:
@@ -438,9 +438,9 @@ class AdaptiveWord:
         block, passed = self._word.blocks[0], self._word.passed[0]
         code = self._codes[self._index[symbol]]
         if block is not None:
-            if passed + 1 < len(block.responses) and not last:
+            if passed + 1 < block.most and not last:
                 return {WAITING: Fraction(1)}
-            return block.responses[passed].exact_row(self._then[self._counted][code])
+            return block.response(passed + 1).exact_row(self._then[self._counted][code])
         cells, response = self._cells[1:], self.tables.responses[self._size]
         if not code:
             return {self._labels[x]: Fraction(1, response.count) for x in cells}
@@ -449,7 +449,7 @@ class AdaptiveWord:
 
     @property
     def waiting(self) -> int:
-        """Return how many symbols of a block were counted, of which nothing is drawn yet."""
+        """Return what `OnlineMechanism.waiting` does."""
         return 0 if self._word.blocks[0] is None else self._word.passed[0]
 
     def ends_block(self, symbol: str | None, following: str | None) -> bool:
@@ -465,19 +465,20 @@ class AdaptiveWord:
         self._check_due()
         codes, block, passed = self._code_of[:-1], self._word.blocks[0], self._word.passed[0]
         if block is not None:
-            if signal == WAITING and passed + 1 < len(block.responses):
+            if signal == WAITING and passed + 1 < block.most:
                 return np.ones(len(codes))
             place = block.place_of(signal, passed + 1)
             if not place:
                 return np.zeros(len(codes))
             counted: Ints = np.zeros(len(codes), np.int64)
             for number in range(passed + 1):
-                code = block.codes[number]
+                code: Any
+                code, then = block.turn(number)
                 if number < len(known):
                     symbol = self._index[known[number]]
                     code = code[symbol] if symbol < len(code) else 0  # unknown
-                counted = after(number, block.cells)[counted, code]
-            counts: Floats = block.responses[passed].chances[place - 1, counted]
+                counted = then[counted, code]
+            counts: Floats = block.response(passed + 1).chances[place - 1, counted]
             return counts
         position, cells = self._index.get(signal) if isinstance(signal, str) else None, self._cells
         if position not in cells[1:]:

@@ -35,7 +35,8 @@ max f as often as it is still there; so where it leaves soon blocks are short, o
 *What is known.* f has one more axis within a block, the counts so far: (models, states, counts).
 With a symbol, what is known of a state moves to the counts with one more in its cell; with the
 signal z, all is weighed by the chance of z for each count, and summed over the counts. Back, the
-same is done transposed.
+same is done transposed. With zones, of which one is told with each report, a block also has the
+reports between two of its symbols: there nothing is counted, but it can end there.
 """
 from collections.abc import Iterable, Sequence
 from math import nan
@@ -60,12 +61,12 @@ _DIGITS = 1e12  # what is equal to so many digits is equal
 _LESS = 0.05  # that a block may be worth less than the shorter one
 _AT_END = 0.4  # what a match of the last symbol is worth to the next block
 _LIKELY = 8   # most probable states of each symbol, of which one is the best guess
-INSIDE = 2**32 - 1  # in a state: a symbol of a block, not its last one
+INSIDE = 2**32 - 1  # in a state: a row of a block, not its last one
 
 
 class Turn(NamedTuple):
     """
-    One symbol of a block.
+    One row of a block (`AdaptiveTables.row`): a symbol of it, or the zone told between two.
 
     :param number: from 0.
     """
@@ -75,7 +76,7 @@ class Turn(NamedTuple):
 
     @property
     def ends(self) -> bool:
-        """Return whether something was drawn with this symbol."""
+        """Return whether something was drawn with this row."""
         return self.block.place > 0 and self.block.size == self.number + 1
 
     @property
@@ -86,7 +87,7 @@ class Turn(NamedTuple):
 
 class Turns:
     """
-    One symbol of each of some words, of which some are within a block.
+    One row of each of some words, of which some are within a block.
 
     Arrays have one column for each count so far of a word's block, one for other words; words come
     one after another.
@@ -100,23 +101,25 @@ class Turns:
 
     def update(self) -> None:
         """Take note of what was drawn since."""
-        #: how many columns each word has before the symbol, and after it
+        #: how many columns each word has before the row, and after it
         self.before = np.array([
-            1 if turn is None else len(vectors(turn.number, turn.block.cells))
-            for turn in self.turns])
+            1 if turn is None else turn.block.columns(turn.number) for turn in self.turns])
         self.after = np.array([
-            1 if turn is None or turn.ends else len(vectors(turn.number + 1, turn.block.cells))
+            1 if turn is None or turn.ends else turn.block.columns(turn.number + 1)
             for turn in self.turns])
-        if loops is not None:
+        #: whether one is a symbol: then all of them are
+        self._counts = any(turn is not None and turn.number % turn.block.each == 0
+                           for turn in self.turns)
+        if loops is not None and self._counts:
             #: of each word, the number of its symbol, m, and how many weights it has before
             self._kinds = np.zeros((len(self.turns), 3), np.int64)
             self._codes = np.zeros((len(self.turns), self._states), np.uint8)
             weights, at = list[Floats](), 0
             for word, turn in enumerate(self.turns):
                 if turn is not None:
-                    self._kinds[word] = (turn.number, turn.block.cells - 1,
-                                         at if turn.ends else -1)
-                    self._codes[word] = turn.block.codes[turn.number]
+                    symbol = turn.block.symbols(turn.number)
+                    self._kinds[word] = symbol, turn.block.cells - 1, at if turn.ends else -1
+                    self._codes[word] = turn.block.codes[symbol]
                     if turn.ends:
                         weights.append(turn.block.likelihood)
                         at += len(weights[-1])
@@ -133,9 +136,9 @@ class Turns:
         return None if all(turn is None for turn in turns) else Turns(turns)
 
     def forward(self, joint: Floats) -> Floats:
-        """Return what is known with the symbol: (models, states, columns) → other columns."""
+        """Return what is known with the row: (models, states, columns) → other columns."""
         models, states, columns = joint.shape
-        if loops is not None:
+        if loops is not None and self._counts:
             moved = np.empty((models, states, self.after.sum()))
             loops.turn(True, joint, self._kinds, self._codes, self._weights, moved, models, states,
                        len(self.turns), columns, moved.shape[2])
@@ -143,9 +146,9 @@ class Turns:
         every = np.arange(states)[:, None]
         parts = np.split(joint, np.cumsum(self.before)[:-1], axis=2)
         for word, turn in enumerate(self.turns):
-            if turn is None:
+            if turn is None or not (self._counts or turn.ends):
                 continue
-            counts, here = _counts(turn), parts[word]
+            counts, here = turn.block.following(turn.number), parts[word]
             if turn.ends:
                 weighed = here * turn.block.likelihood[counts]
                 for count in range(1, weighed.shape[2]):  # one after another
@@ -158,12 +161,12 @@ class Turns:
 
     def backward(self, later: Floats) -> Floats:
         """
-        Return the chance of all later signals before the symbol, from that after it.
+        Return the chance of all later signals before the row, from that after it.
 
         :param later: shape (models, states + 1, columns); the last state is 0.
         """
         models, states, columns = later.shape
-        if loops is not None:
+        if loops is not None and self._counts:
             earlier = np.empty((models, states, self.before.sum()))
             loops.turn(False, later, self._kinds, self._codes, self._weights, earlier, models,
                        states - 1, len(self.turns), columns, earlier.shape[2])
@@ -171,20 +174,14 @@ class Turns:
         every = np.arange(states - 1)[:, None]
         parts = np.split(later, np.cumsum(self.after)[:-1], axis=2)
         for word, turn in enumerate(self.turns):
-            if turn is None:
+            if turn is None or not (self._counts or turn.ends):
                 continue
-            counts, here = _counts(turn), parts[word]
+            counts, here = turn.block.following(turn.number), parts[word]
             if turn.ends:
                 here = here * turn.block.likelihood
             parts[word] = np.zeros((models, states, self.before[word]))
             parts[word][:, :-1] = here[:, every, counts]
         return np.concatenate(parts, axis=2)
-
-
-def _counts(turn: Turn) -> Ints:
-    """Return which counts each state leads to: shape (states, counts before)."""
-    counts: Ints = after(turn.number, turn.block.cells).T[turn.block.codes[turn.number]]
-    return counts
 
 
 class Block:
@@ -194,37 +191,74 @@ class Block:
     :param responses: of blocks that are cut short after each number of symbols, from 1.
     :param codes: the cell of each state at each symbol, from 0: shape (symbols, states).
     :param zone: the number of that in which its symbols lie; None: there are no zones.
+    :param each: rows from one symbol to the next.
     """
 
-    def __init__(self, responses: list[CountResponse], codes: Numbers, zone: int | None = None):
-        self.responses, self.codes, self.zone = responses, codes, zone
-        #: how many symbols it has; fewer where it was cut short
-        self.size, self.cells = len(responses), responses[0].cells
+    def __init__(self, responses: list[CountResponse], codes: Numbers, zone: int | None = None,
+                 each: int = 1):
+        self.responses, self.codes, self.zone, self.each = responses, codes, zone, each
+        #: rows that it can have: it ends with its last symbol
+        self.most, self.cells = (len(responses) - 1) * each + 1, responses[0].cells
+        #: rows that it has: fewer where it was cut short
+        self.size = self.most
         #: which vector was drawn, from 1; 0: none is yet
         self.place = 0
 
     @property
     def likelihood(self) -> Floats:
         """Return the chance of what was drawn, by the counts."""
-        chances: Floats = self.responses[self.size - 1].chances[self.place - 1]
+        chances: Floats = self.response(self.size).chances[self.place - 1]
         return chances
 
-    def can_draw(self, place: int, symbols: int) -> bool:
-        """Return whether a vector, by its number from 1, can be drawn of so many symbols."""
-        chances = self.responses[symbols - 1].chances
+    def symbols(self, rows: int) -> int:
+        """Return how many symbols are in the first so many rows."""
+        return -(-rows // self.each)
+
+    def response(self, rows: int) -> CountResponse:
+        """Return the response if it has so many rows."""
+        return self.responses[self.symbols(rows) - 1]
+
+    def vectors(self, rows: int) -> tuple[tuple[int, ...], ...]:
+        """Return what can be counted in so many rows."""
+        return vectors(self.symbols(rows), self.cells)
+
+    def columns(self, rows: int) -> int:
+        """Return of how many counts something is known after so many rows."""
+        return len(self.vectors(rows))
+
+    def turn(self, row: int) -> tuple[Numbers, Ints]:
+        """
+        Return the cell of each state in a row, and which counts follow each by the cell.
+
+        Between two symbols there is one cell, and nothing is counted.
+        """
+        symbols = self.symbols(row)
+        if row % self.each:
+            return np.zeros_like(self.codes[0]), np.arange(self.columns(row))[:, None]
+        return self.codes[symbols], after(symbols, self.cells)
+
+    def following(self, row: int) -> Ints:
+        """Return which counts each state leads to: shape (states, counts before)."""
+        codes, then = self.turn(row)
+        counts: Ints = then.T[codes]
+        return counts
+
+    def can_draw(self, place: int, rows: int) -> bool:
+        """Return whether a vector, by its number from 1, can be drawn of so many rows."""
+        chances = self.response(rows).chances
         return 0 < place <= len(chances) and bool(chances[place - 1].any())
 
-    def place_of(self, signal: Any, symbols: int) -> int:
+    def place_of(self, signal: Any, rows: int) -> int:
         """
-        Return the number of what was drawn of so many symbols, from 1; 0: it cannot be that.
+        Return the number of what was drawn of so many rows, from 1; 0: it cannot be that.
 
         :param signal: without its zone.
         """
         if not isinstance(signal, Count) or signal.zone is not None or (
-                signal.counts not in vectors(symbols, self.cells)):
+                signal.counts not in self.vectors(rows)):
             return 0
-        place = 1 + vectors(symbols, self.cells).index(signal.counts)
-        return place if self.can_draw(place, symbols) else 0
+        place = 1 + self.vectors(rows).index(signal.counts)
+        return place if self.can_draw(place, rows) else 0
 
 
 class Region(NamedTuple):
@@ -333,7 +367,7 @@ def _choose_in(tables: AdaptiveTables, region: Region, zone: int | None, joint: 
             continue
         of_all = np.zeros((len(responses[i]), tables.states), np.uint8)
         of_all[:, region.states] = codes[:len(of_all)]
-        blocks.append(Block(responses[i], of_all, zone))
+        blocks.append(Block(responses[i], of_all, zone, tables.signal // tables.row))
     return blocks
 
 

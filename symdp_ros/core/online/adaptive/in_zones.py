@@ -10,13 +10,14 @@ given that s_t ∈ R_t, and all else is as without zones: cells, randomized resp
 Elsewhere nothing is drawn. Where f is below 10⁻²⁰⁰ on all of R_t, it begins again uniform there,
 and what came before then tells nothing of s_t, nor s_t of that.
 
-**Blocks.** Where each report has a signal (`reports` is 1), one may also be about a block of
-symbols. A block lies in one zone: it is chosen when a zone is told, for this zone, and each of its
-symbols but the last one is `Told`. It goes on with the next symbol if that lies in the same zone
-and R_t has a state in it. Else it ends with the symbol before, and its signal is drawn first of
-all: a count vector of the symbols that it has, by the response of blocks of this length. The
-report of its last symbol has then left; later ones are chosen by the signal too. Where f begins
-again within a block, the counts so far are as likely as they were, and tell nothing of s_t.
+**Blocks.** A signal may also be about a block of symbols, of those that would each have one. A
+block lies in one zone: it is chosen when a signal is due and a zone is told, for this zone, and
+each symbol until its end is `Told`. It goes on with the next symbol, whether or not that counts in
+it, if that lies in the same zone and R_t has a state in it. Else it ends with the symbol before,
+and its signal is drawn first of all: a count vector of the symbols that it has, by the response of
+blocks of this length. The report of that symbol has then left; later ones are chosen by the signal
+too. Where f begins again within a block, the counts so far are as likely as they were, and tell
+nothing of s_t.
 
 A report that leaves before the end of the word can be some moves from the zone told: in the sum
 (3) of the policy each report of the route that is in the zone told counts as one match more. With
@@ -32,13 +33,13 @@ factors differ: the ratio is at most e^ε. (At ε = 0 a word tells its zones, an
 
 With blocks, fix all zones, and the signals before one. Where the block begins, how many symbols it
 can have, and its cells are functions of these signals and of the zones so far. Where it ends
-depends on its begin and on the zones told alone. So two adjacent words have the same blocks after
-the same signals, also those that another zone ends, and after the last symbol of the word. Of a
-block that has ended with i symbols the signal is drawn by the response of i symbols, whose chances
-for two words that differ in j of these differ by a factor of at most e^{jε/k}
-(`core.online.counts`, Claim); of no symbol two signals are drawn. Blocks are disjoint, so the j of
-all are at most k together. The zones of an adjacent word are equal to the last one: nothing is
-lost by a length that the next zone decides.
+depends on its begin and on the zones told alone, also between two symbols that count in it. So two
+adjacent words have the same blocks after the same signals, also those that another zone ends, and
+after the last symbol of the word. Of a block that has ended with i symbols that count the signal
+is drawn by the response of i symbols, whose chances for two words that differ in j of these differ
+by a factor of at most e^{jε/k} (`core.online.counts`, Claim); of no symbol two signals are drawn.
+Blocks are disjoint, so the j of all are at most k together. The zones of an adjacent word are
+equal to the last one: nothing is lost by a length that the next zone decides.
 """
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -213,7 +214,7 @@ class ZonedWord(AdaptiveWord):
         if not self._make_ready(zone):  # the block under way ends first
             block, passed = self._word.blocks[0], self._word.passed[0]
             assert block is not None and block.zone is not None
-            row = block.responses[passed - 1].exact_row(self._counted)
+            row = block.response(passed).exact_row(self._counted)
             return {count._replace(zone=self._zones[block.zone]): chance
                     for count, chance in row.items()}
         if self._word.blocks[0] is None and not self._size:

@@ -11,7 +11,7 @@ from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.own_moves import EVERY
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.words import COUNTED, Words
-from symdp_ros.core.online.counts import after, number_of_count, SIGNALS, vectors
+from symdp_ros.core.online.counts import number_of_count, SIGNALS
 from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Count, WAITING
 from symdp_ros.errors import ChainError
@@ -176,10 +176,10 @@ class _Group:
             block, passed = words.blocks[word], words.passed[word]
             assert block is not None
             place = self._count(words, word, int(symbols[here[word]]), bool(ends[word]))
-            is_full = passed + 1 == len(block.responses)
+            is_full = passed + 1 == block.most
             places[word], late[word] = (place, 0) if is_full else (COUNTED, place)
             if place or zones is None:
-                signal = Count(vectors(passed + 1, block.cells)[place - 1]) if place else WAITING
+                signal = Count(block.vectors(passed + 1)[place - 1]) if place else WAITING
                 out.signals[here[word]] = number_of_count(self._tables.states, block.zone, signal)
         return late
 
@@ -187,11 +187,12 @@ class _Group:
         """Count a symbol of a word's block; return what is drawn where it ends, from 1; 0: not."""
         block, passed, counted = words.blocks[word], words.passed[word], self._counted
         assert block is not None
-        code = int(block.codes[passed, symbol]) if symbol >= 0 else 0
-        counted[word] = int(after(passed, block.cells)[counted[word] if passed else 0, code])
-        if not last and passed + 1 < len(block.responses):
+        codes, then = block.turn(passed)
+        code = int(codes[symbol]) if symbol >= 0 else 0
+        counted[word] = int(then[counted[word] if passed else 0, code])
+        if not last and passed + 1 < block.most:
             return 0
-        return 1 + block.responses[passed].draw(self._draws[word].stream)[counted[word]]
+        return 1 + block.response(passed + 1).draw(self._draws[word].stream)[counted[word]]
 
     def _signals(self, words: Words, symbols: Ints, here: Ints, told: Ints | None, at: int,
                  out: Drawn) -> Ints:
@@ -259,7 +260,7 @@ def _see(words: Words, drawn: int, number: int) -> Seen:
     if block is not None:
         waits = drawn < 0 if zone is not None else drawn >= states and SIGNALS[kind] == WAITING
         place = block.place_of(SIGNALS[kind] if drawn >= states else None, passed + 1)
-        if not place and (not waits or passed + 1 == len(block.responses)):
+        if not place and (not waits or passed + 1 == block.most):
             raise _not_drawn(number)
         words.take(np.array([place or COUNTED]), zones, reports=False)
         return Turns([Turn(block, passed)]), inside

@@ -229,7 +229,7 @@ class AdaptiveTables:
             {count for count in counts if count <= self.most}, privacy)
         self.shares = shares_of(self.responses, self.most)
         self.blocks, self.worth = {}, worth_of_nat(privacy)
-        if (privacy.zones is None or reports == 1) and n <= targets.DENSE_STATES:
+        if n <= targets.DENSE_STATES:
             self.blocks = blocks_of(privacy)
         self.models, self.learns = chain.single.models(trust), learns
         #: η of what a word learns (`core.online.adaptive.own_moves`)

@@ -22,7 +22,7 @@ from symdp_ros.core.online.adaptive.moves import before_beginning, Moves, spread
 from symdp_ros.core.online.adaptive.own_moves import extended, OwnMoves
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 
-COUNTED = -1  # in place of what was drawn: a symbol of a block was counted, nothing is drawn yet
+COUNTED = -1  # in place of what was drawn: a block goes on, nothing is drawn of it yet
 NO_PLAN = 2**32 - 1  # in place of how long ago reports were chosen
 SEGMENT = 64  # ticks, at least, of a whole word whose f is kept once
 
@@ -90,7 +90,7 @@ class Words:
     previous: Ints          # the last report of each word: (words,)
     cells: Cells | None     # of the next signals; None: none is due
     blocks: list[Block | None]  # of each word, that of the next symbol; it then has no cells
-    passed: list[int]       # symbols of it so far
+    passed: list[int]       # rows of it so far
     posterior: Floats | None  # γ of what was reported last: (states, words)
     _columns: Ints | None
 
@@ -388,7 +388,7 @@ class Words:
         :param zones: the numbers of the zones told, which are ready; −1: none is told.
         :param reports: whether to make the report that is due.
         :param late: of each word in a block, the vector that was drawn once this report had left:
-            the block turned out to end with this symbol; 0: none.
+            the block turned out to end with it; 0: none.
         :param chooses: whether a signal can be next: it has cells.
         :return: whether there is a report: `previous`.
         """
@@ -427,7 +427,7 @@ class Words:
         return self.delay is not None and self.held * self.tables.report <= self.count
 
     def _count(self, places: Ints, zones: Ints | None) -> Turns | None:
-        """Count one more symbol of the blocks; where something was drawn, they end."""
+        """Go on by one row of the blocks; where something was drawn, they end."""
         inside = [word for word, block in enumerate(self.blocks) if block is not None]
         if not inside:
             return None
@@ -459,7 +459,7 @@ class Words:
         """End the block of a word that is alone with what was drawn of the symbols so far."""
         self._end(0, place)
         tick = self.count - 1
-        tick -= tick % self.tables.signal
+        tick -= tick % self.tables.row
         now, likelihood = self._ended(tick)
         self._columns = None
         for tick in range(tick, self.count):
@@ -489,7 +489,7 @@ class Words:
         self.blocks, self.passed, self._columns = [None], [0], None
         if passed:
             told = None if block.zone is None else np.array([block.zone])
-            self.count -= passed * self.tables.signal
+            self.count -= passed * self.tables.row
             if self.delay is None:
                 del self.told[self.count // self.tables.row:]
                 del self.begins[-(-self.count // self.length):]
