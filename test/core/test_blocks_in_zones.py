@@ -416,7 +416,7 @@ def test_what_steps_publish_is_what_their_signals_are_decoded_to(chain, zones, r
                                                                  learn, often):
     """Also where a block turns out to end only when the next symbol is there, or the word ends."""
     ended = 0
-    for seed in range(4 if zones else 7):
+    for seed in range(7):
         mechanism, other = (OnlineMechanism(
             chain, Privacy(1.0, 1, zones and privacy_of(zones, 1.0).zones), policy='adaptive',
             delay=delay, reports=reports, learn=learn, random=Random(seed)) for _ in range(2))
@@ -596,6 +596,19 @@ def test_a_state_that_knew_no_blocks_on_two_clocks_is_refused(monkeypatch):
         for state in states:
             with refused(ChainError):
                 other.restore(state)
+
+
+@pytest.mark.parametrize('reports', [1, 3])
+def test_no_move_out_of_the_zone_told_is_learnt(reports, often, forced):
+    """Also within blocks: at ε = 1 what is counted are the moves that are expected."""
+    forced(3, 1)
+    chain, zones = ZONED['three']
+    mechanism = made(chain, zones, delay=None, reports=reports, learn='own', random=Random(1))
+    while mechanism._word._word.own.counts is None:
+        mechanism.step('b')
+    own, into = mechanism._word._word.own, chain.csr()[1] == chain.state_index['d']
+    assert into.sum() == 2 and (own.counts[into] == 0).all()
+    assert own.counts.sum() == pytest.approx(own.begin - 1)
 
 
 # The choice.

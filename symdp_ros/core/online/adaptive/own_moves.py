@@ -157,9 +157,9 @@ def _pairs(moves: Moves, steps: list[tuple[Floats, Any, Floats | None]]) -> Iter
             columns = joint.shape[2] if turn is None else turn.after[0]
             after = np.zeros((moves.models, moves.states + 1, columns))
             after[:, :-1] = 1.0
+        if likelihood is not None:
+            after[:, :-1] *= likelihood
         if turn is not None:
             after = turn.backward(after)
-        elif likelihood is not None:
-            after[:, :-1] *= likelihood
         if told is not None and told.again is not None:
             before_beginning(joint, after, told.again)
