@@ -1,178 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""
-What each subject has spent: the sums of a ledger's entries.
-
-An entry is one row of the ledger. Most are charges; others set the budget or the unit of a
-subject, or add to what it has spent.
-"""
+"""What each subject has spent: the sums of a ledger's entries, and what its budget allows."""
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
-import json
-from math import ceil
-import re
-from typing import Any, NamedTuple
-import zlib
 
-from symdp_ros.core.accounting import BOUNDS, epsilon_at, RULE
-from symdp_ros.errors import BudgetError, LedgerError, printable
+from symdp_ros.core.accounting import epsilon_at
+from symdp_ros.errors import BudgetError, printable
+from symdp_ros.ledger.entry import Entry
 from symdp_ros.ledger.overlap import most_at_once, Span
-from symdp_ros.ledger.units import (as_decimal, as_rounded_text, as_text, Loss, MOST_DIGITS,
-                                    Unit)
-
-KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
-_NUMBER = rf'\d{{1,{MOST_DIGITS}}}'
-_AMOUNT = re.compile(rf'{_NUMBER}(\.{_NUMBER}|/(?!0+$){_NUMBER})?')
-
-_OF_RELEASE = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'length', 'values',
-               'zcdp_rule', 'logs', 'taken')
-
-_MOST_BITS = 3000  # of a denominator: far fewer digits than `_AMOUNT` has
-
-_FINEST = 10**30   # the largest denominator of a sum that is rounded up
+from symdp_ros.ledger.units import as_rounded_text, as_text, Loss, Unit
 
 _NOTHING = Fraction(0)
 #: δ at which ρ is shown where no other was chosen.
 SHOWN_DELTA = Fraction(1, 10**6)
-
-
-class Entry(NamedTuple):
-    """
-    One row of the ledger, as it is stored.
-
-    :param kind: 'charge'; or 'budget' (`epsilon` is the new subject_budget, 0: none; in the
-        description, 'delta' where it limits the ε of zCDP at this δ), 'unit' (of the subject from
-        now on, and for what it has spent), 'spent' (`epsilon` was spent in addition to the
-        charges, in the subject's unit; in the description, 'rho' where that is known), 'recovery'
-        (see `description`).
-    :param log_id: None: a word that a live node began.
-    :param settings: a digest of all settings that the distribution depends on.
-    :param description: these settings as JSON, for people to read; the fields of the loss that
-        differ from `Loss`'s defaults; and `logs`: the log ids in which the charge is owed, each
-        with the stamps of its first and last entry (nanoseconds).
-    :param epsilon, period, seconds: as decimals, or as p/q where there is none.
-    :param adjacency: k; 0 in entries that have none.
-    :param made: UTC.
-    :param lengths: JSON: of each word, or of all of an archive.
-    :param content: HMAC of the words that were released, or of the archive.
-    :param packed: zlib, JSON: the released words (of an archive, none).
-    :param files: the number of files of the release.
-    """
-
-    number: int
-    kind: str
-    subject: str
-    log_id: str | None = None
-    settings: str = ''
-    description: str = '{}'
-    epsilon: str = '0'
-    adjacency: int = 0
-    sampling: str = ''
-    period: str | None = None
-    seconds: str | None = None
-    made: str = ''
-    lengths: str = '[]'
-    content: bytes = b''
-    packed: bytes = b''
-    files: int = 0
-
-    def __repr__(self) -> str:  # without the released words
-        return f'Entry({self.number}, {self.kind!r}, {self.subject!r}, {self.log_id!r})'
-
-    @property
-    def words(self) -> tuple[tuple[str, ...], ...]:
-        """Return the released words; raise LedgerError if they are damaged."""
-        try:
-            return tuple(map(tuple, json.loads(zlib.decompress(self.packed))))
-        except (zlib.error, ValueError, TypeError):
-            pass
-        raise LedgerError(f'charge {self.number} of the ledger is damaged', damaged=True)
-
-    @property
-    def length(self) -> int:
-        """Return how many rows were released; 0 for a word that a live node began."""
-        try:
-            return int(sum(json.loads(self.lengths)))
-        except (ValueError, TypeError):
-            return 0
-
-    @property
-    def symbols(self) -> int:
-        """Return how many symbols they are of; with `report_period` rows are more."""
-        loss = self.loss
-        return self.length if loss.sampling == 'archive' or loss.length is None else loss.length
-
-    @property
-    def described(self) -> dict[str, Any]:
-        """Return `description`, decoded; empty where it is damaged. Not to be changed."""
-        return _decoded(self.description)
-
-    @property
-    def settings_described(self) -> dict[str, Any]:
-        """Return the settings alone of `described`."""
-        return {name: value for name, value in self.described.items() if name not in _OF_RELEASE}
-
-    @property
-    def logs(self) -> dict[str, Span | None]:
-        """Return the log ids in which the charge is owed, with stamps where they are known."""
-        logs = self.described.get('logs')
-        if isinstance(logs, dict):
-            return {log: (span[0], span[1]) if _is_span(span) else None
-                    for log, span in logs.items()}
-        return {} if self.log_id is None else {self.log_id: None}
-
-    @property
-    def amount(self) -> Fraction:
-        """Return `epsilon` as a number."""
-        return amount(self.epsilon)
-
-    @property
-    def loss(self) -> Loss:
-        """Return the privacy loss of the release."""
-        return _loss_of(self.epsilon, self.adjacency, self.sampling, self.period, self.seconds,
-                        self.description)
-
-    def described_amount(self, name: str) -> Fraction | None:
-        """Return an amount of the description, or None; raise LedgerError if it is damaged."""
-        return amount_or_none(self.described.get(name))
-
-    def is_sound(self) -> bool:
-        """Return whether every column holds a valid value."""
-        number, kind, subject, log_id, settings, description, epsilon, adjacency, sampling, \
-            period, seconds, made, lengths, content, packed, files = self
-        return (type(subject) is type(settings) is type(description) is type(sampling)
-                is type(made) is type(lengths) is type(kind) is str
-                and (log_id is None or type(log_id) is str)
-                and type(number) is type(adjacency) is type(files) is int
-                and 0 <= files
-                and (1 <= adjacency or kind not in ('charge', 'unit')
-                     or kind == 'unit' and seconds is not None)
-                and type(content) is type(packed) is bytes
-                and type(epsilon) is str
-                and (period is None or type(period) is str)
-                and (seconds is None or type(seconds) is str)
-                and _are_sound(kind, epsilon, period, seconds,
-                               '' if kind == 'charge' else description))
-
-
-@lru_cache(maxsize=1000)  # most are alike
-def _are_sound(kind: str, epsilon: str, period: str | None, seconds: str | None,
-               description: str) -> bool:
-    """Return whether the amounts of an entry are sound; `description`: '' of a charge."""
-    try:
-        amount(epsilon)
-        described = _decoded(description)
-        amount_or_none(described.get('rho'))
-        delta = amount_or_none(described.get('delta'))
-        return (kind in KINDS and (delta is None or 0 < delta < 1)
-                and (period is None or amount(period) > 0)
-                and (seconds is None or amount(seconds) > 0
-                     and (period is not None or kind != 'charge')))
-    except LedgerError:
-        return False
 
 
 @dataclass(slots=True)
@@ -208,9 +49,7 @@ class Account:
             else:
                 self.added_rho += rho
         elif entry.kind == 'unit':
-            self.unit = Unit(entry.adjacency or None, entry.sampling,
-                             amount_or_none(entry.period), amount_or_none(entry.seconds),
-                             _zones_of(entry.described))
+            self.unit = entry.loss.unit
         elif entry.kind == 'charge':
             self.add_loss(entry.loss, entry.log_id, entry.logs)
 
@@ -340,6 +179,42 @@ class Account:
                 'gets the sum of their ε', subject=self.subject)
         return unit
 
+    def check(self, loss: Loss, log_id: str | None = None, budget: Fraction | None = None,
+              changes: str = '') -> None:
+        """
+        Check that one more charge would be within the budgets.
+
+        :param budget: what the log may spend; None: no limit.
+        :param changes: what `entry.changed_settings` returns.
+        :raises BudgetError: it would not be, or is counted in another unit than its subject.
+        """
+        self.check_unit(loss)
+        if self.budget is not None and (after := self.counted_with(loss)) > self.budget:
+            raise self._refusal(
+                f'the subject_budget of {self.subject!r}', loss, None, self.budget, self.counted,
+                after, changes,
+                '' if self.delta is None else f' ({accounting_text(self.delta)})')
+        if log_id is not None and budget is not None:
+            spent, cost = self.spent(log_id), self.cost(loss)
+            if spent + cost > budget:
+                raise self._refusal(f'the budget of the log {log_id!r}', loss, log_id, budget,
+                                    spent, spent + cost, changes)
+
+    def _refusal(self, name: str, loss: Loss, log_id: str | None, budget: Fraction,
+                 spent: Fraction, total: Fraction, changes: str, counted: str = '') -> BudgetError:
+        """Return the error of a charge after which `total` would be spent; `counted`: how."""
+        cost, left = total - spent, max(budget - spent, Fraction(0))
+        if not counted and cost != loss.epsilon:
+            counted = (f' (ε = {as_text(loss.epsilon)} at k = {loss.most_changes}, counted for '
+                       f'{self.unit})')
+        more = f'this costs {as_text(cost)} more{counted}'
+        text = (f'released before under other settings: {changes}; {more}, and {as_text(left)} is '
+                f'left: {name} is {as_text(budget)}' if changes else
+                f'{name} is {as_text(budget)}: {as_text(spent)} of it is spent, {as_text(left)} '
+                f'is left, and {more}')
+        return BudgetError(text, subject=self.subject, log_id=log_id, limit=budget, spent=spent,
+                           cost=cost)
+
     @property
     def budget_text(self) -> str:
         """Return the budget, as nodes log it."""
@@ -380,31 +255,6 @@ class Account:
                 + (f', for {self.unit}' if self.unit is not None else ''))
 
 
-@lru_cache(maxsize=200)  # of many robots, most are alike
-def _decoded(description: str) -> dict[str, Any]:
-    try:
-        described = json.loads(description)
-    except ValueError:
-        described = {}
-    return described if isinstance(described, dict) else {}
-
-
-@lru_cache(maxsize=1000)  # many charges are alike
-def _loss_of(epsilon: str, adjacency: int, sampling: str, period: str | None,
-             seconds: str | None, description: str) -> Loss:
-    described, of_log = _decoded(description), None
-    with suppress(LedgerError):
-        of_log = amount_or_none(described.get('of_log'))
-    bound, during = described.get('bound'), amount_or_none(seconds)
-    return Loss(amount(epsilon), adjacency, sampling, amount_or_none(period), during,
-                bound if bound in BOUNDS else 'pure', _count_of(described.get('routes')) or 1,
-                described.get('whole') is True and during is not None,
-                _count_of(described.get('repeats')) or 1, of_log,
-                _count_of(described.get('length')), _zones_of(described),
-                max(_count_of(described.get('values')) or 2, 2),
-                RULE if described.get('zcdp_rule') == RULE else 1)
-
-
 def _sum(amounts: Iterable[Fraction]) -> Fraction:
     """Return the sum; most amounts of a ledger are zero, and adding fractions is slow."""
     total = _NOTHING
@@ -413,56 +263,6 @@ def _sum(amounts: Iterable[Fraction]) -> Fraction:
     return total
 
 
-def _zones_of(described: Mapping[str, Any]) -> str | None:
-    """Return the digest of zones in a description, or None."""
-    zones = described.get('zones')
-    return zones if isinstance(zones, str) else None
-
-
-def _count_of(number: object) -> int | None:
-    """Return a number ≥ 1 of a description; None where it is missing or damaged."""
-    return number if type(number) is int and number > 0 else None
-
-
-def _is_span(span: object) -> bool:
-    return isinstance(span, list) and len(span) == 2 and all(type(n) is int for n in span)
-
-
-@lru_cache(maxsize=1000)
-def amount(text: object) -> Fraction:
-    """
-    Return an amount that is stored in a ledger as text.
-
-    :raises LedgerError: it is no amount.
-    """
-    if not isinstance(text, str) or not _AMOUNT.fullmatch(text):
-        raise LedgerError('an amount in the ledger is damaged', damaged=True)
-    return Fraction(text)
-
-
-def rounded_up(rho: Fraction) -> Fraction:
-    """Return a ρ of at most 30 decimals: exact sums of many have too many digits."""
-    return rho if _FINEST % rho.denominator == 0 else Fraction(ceil(rho * _FINEST), _FINEST)
-
-
-def written(number: Fraction) -> str:
-    """Return an amount as the text that a ledger stores: exact, or rounded up where too long."""
-    return _written(number.numerator, number.denominator)  # a fraction's own hash is slow
-
-
-@lru_cache(maxsize=10_000)
-def _written(*ratio: int) -> str:
-    number = Fraction(*ratio)
-    if number.denominator.bit_length() > _MOST_BITS:  # of hundreds of lengths of short logs
-        number = rounded_up(number)
-    return as_decimal(number) or str(number)
-
-
 def accounting_text(delta: Fraction | None) -> str:
     """Return the name of an accounting; `delta`: None if it is pure."""
     return 'pure' if delta is None else f'zcdp, δ = {float(delta):g}'
-
-
-def amount_or_none(text: object) -> Fraction | None:
-    """Return the amount, or None if `text` is None."""
-    return None if text is None else amount(text)

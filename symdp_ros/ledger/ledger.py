@@ -22,21 +22,22 @@ ledger with a problem is not charged: see `ledger.recovery`.
 """
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 import json
 import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from symdp_ros.errors import BudgetError
+from symdp_ros.errors import BudgetError, LedgerError, printable
 from symdp_ros.files.closable import Closable
-from symdp_ros.ledger.accounts import Account, Entry, rounded_up, written
+from symdp_ros.ledger.accounts import Account
 from symdp_ros.ledger.budgets import budget_entry, checked_delta, limit, NamedBudget
-from symdp_ros.ledger.storage.database import LedgerDatabase, LedgerFile
+from symdp_ros.ledger.entry import Entry, new_charge, rounded_up, written
+from symdp_ros.ledger.storage.database import LedgerDatabase, LedgerFile, ReleasedFiles
 from symdp_ros.ledger.storage.entries import LedgerEntries
-from symdp_ros.ledger.storage.released_files import ReleasedFiles
 from symdp_ros.ledger.subjects import check_subject
-from symdp_ros.ledger.transaction import ChargeTransaction, new_charge
 from symdp_ros.ledger.units import Loss, Unit
 
 _PART_BYTES = 1 << 20
@@ -241,13 +242,17 @@ class Ledger(Closable):
         return refused
 
     @contextmanager
-    def charging(self, subject: str, *, budget: float = 0.0) -> Iterator[ChargeTransaction]:
+    def charging(self, subject: str, *,
+                 budget: float = 0.0) -> Iterator[Callable[..., tuple[Entry, bool]]]:
         """
         Open a transaction, for which other processes wait; it ends with the block.
 
         Its charges are then durable, or none of them is made: where the block ends with an error.
+        It gives a function that charges one release and returns what `charge` does, of the first
+        subject. It takes an entry of `new_charge` for each subject, and `files`. An error refuses
+        a release of one subject alone; of several, let it end the block: some may be charged.
 
-        :param subject: '': each charge says whose it is.
+        :param subject: whose are those entries that do not say it.
         :param budget: what one log may spend; 0.0: no limit.
         :raises BudgetError: `budget` is no budget.
         :raises LedgerError: the ledger cannot be written; the name can be none of a subject.
@@ -255,29 +260,67 @@ class Ledger(Closable):
         if subject:
             check_subject(subject)
         self.account(subject)  # the first reading takes longest: not within the transaction
-        transaction = ChargeTransaction(self._entries, self.files, subject,
-                                        limit('budget', budget))
+        most = limit('budget', budget)
         with self._entries.writing():
-            yield transaction
+            yield partial(self._charge, subject, most)
+
+    def _charge(self, subject: str, budget: Fraction | None, *new: Entry,
+                files: Sequence[LedgerFile] = ()) -> tuple[Entry, bool]:
+        """Charge a release in a transaction: see `charging`. The first subject has its files."""
+        charges = [self._charge_one(subject, budget, each, () if i else files)
+                   for i, each in enumerate(new)]
+        for entry, is_new in charges if len(new) > 1 else ():
+            if not is_new:
+                raise LedgerError(f'{printable(entry.subject)} was charged for it by another '
+                                  'process meanwhile: release it again')
+        return charges[0]
+
+    def _charge_one(self, subject: str, budget: Fraction | None, new: Entry,
+                    files: Sequence[LedgerFile]) -> tuple[Entry, bool]:
+        entries, subject = self._entries, new.subject or subject
+        is_first = not entries.has_appended  # else all is read, and nobody else can have written
+        try:
+            (new.log_id or '').encode()
+        except UnicodeEncodeError:
+            raise LedgerError(f'the name of the log {new.log_id!a} is not UTF-8: rename it'
+                              ) from None
+        if is_first:
+            entries.catch_up()
+        if new.log_id is not None:
+            earlier = entries.charge_of(subject, new.log_id, new.settings)
+            if earlier is not None:
+                return earlier, False
+        if is_first:
+            entries.check_sound()
+        for file in files:
+            if self.files.has_path(file.path):
+                raise LedgerError(f'{printable(file.path)} was promised to another release '
+                                  'meanwhile: release it again')
+        entries.check_budgets(subject, new.loss, new.log_id, budget, new.settings_described)
+        entry = entries.append(new, subject=subject, files=len(files))
+        for file in files:
+            self.files.add(replace(file, number=entry.number))
+        return entry, True
 
     def charge(self, subject: str, loss: Loss, *, budget: float = 0.0, subject_budget: float = 0.0,
                files: Sequence[LedgerFile] = (), **described: Any) -> tuple[Entry, bool]:
         """
-        Make one charge, in a transaction of its own: see `ChargeTransaction.charge`.
+        Spend ε in a transaction of its own, or return the charge that the log has already.
 
         :param subject: whose privacy is spent.
         :param budget: what one log may spend; 0.0: no limit.
         :param subject_budget: as in `keep_budget`; the stored one holds.
+        :param files: of the release, which get the number of the charge.
         :param described: what else `new_charge` takes.
-        :return: the charge, and whether it is a new one.
+        :return: the charge, and whether it is a new one: a log is charged once under the same
+            settings.
         :raises BudgetError: the charge would pass a budget, or is counted in another unit than its
             subject; nothing is spent.
         :raises LedgerError: the ledger has a problem, or cannot be written; nothing is spent.
         """
         self.keep_budget(subject, subject_budget)
-        new = new_charge(loss, **described)
-        with self.charging(subject, budget=budget) as transaction:
-            return transaction.charge(new, files)
+        with self.charging(subject, budget=budget) as charge:
+            return charge(new_charge(loss, **described), files=files)
 
     def charges(self, **values: object) -> list[Entry]:
         """Return all charges in order; `values`: as of `entries`."""

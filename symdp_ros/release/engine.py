@@ -13,7 +13,6 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 from symdp_ros.errors import LogError
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.overlap import span_of
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import (KeptTopics, list_logs, LogFile, LogState, read_input, release_name,
                             sample, sampled, SkippedLog, TopicOutcome, write_log,
@@ -87,7 +86,7 @@ class LogDraft(Draft):
         if not self.sensitive:
             raise LogError('no symbols are left to release', path=self.log.path)
         self.length = sum(map(len, self.sensitive))
-        self.logs = {self.log.id: span_of(entries)}
+        self.logs = {self.log.id: (entries[0][0], entries[-1][0])}
 
     def fingerprint(self, ledger: Ledger) -> bytes:
         """Return the fingerprint of its words."""

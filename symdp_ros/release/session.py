@@ -20,11 +20,10 @@ from typing import Any, TypeAlias
 from symdp_ros.errors import BudgetError, ConfigurationError, LogError, printable, SymdpError
 from symdp_ros.files.closable import Closable
 from symdp_ros.files.durable import make_durable
-from symdp_ros.ledger.accounts import Entry
+from symdp_ros.ledger.entry import Entry, new_charge
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.storage.database import LedgerFile
-from symdp_ros.ledger.transaction import ChargeTransaction, new_charge
 from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import release_name
 from symdp_ros.logs.log_files import SUFFIXES
@@ -419,12 +418,12 @@ class ReleaseSession(Closable):
             if self._ledger is None:
                 return [None] * len(drafts)
             entries = list(map(self._entries, drafts))
-            with self._ledger.charging(self._subject, budget=self._budget) as transaction:
-                return [_charged(transaction, *each) for each in zip(drafts, entries, strict=True)]
+            with self._ledger.charging(self._subject, budget=self._budget) as charge:
+                return [_charged(charge, *each) for each in zip(drafts, entries, strict=True)]
         except Exception as error:  # it is the outcome of each
             return [error] * len(drafts)
 
-    def _entries(self, draft: Draft) -> dict[str, Entry]:
+    def _entries(self, draft: Draft) -> list[Entry]:
         """Return the charge of a draft for each subject."""
         losses = draft.losses
         if losses is None:
@@ -434,7 +433,7 @@ class ReleaseSession(Closable):
             loss, self._digest, self._description, draft.log_id, content=draft.content,
             words=draft.words, lengths=None if draft.words else [draft.length], logs=draft.logs,
             taken=draft.taken) for loss in set(losses.values())}
-        return {subject: new[loss] for subject, loss in losses.items()}
+        return [new[loss]._replace(subject=subject) for subject, loss in losses.items()]
 
     def _publish(self, draft: Draft, charge: _Charge) -> Outcome:
         """Move what is staged and charged to its paths."""
@@ -452,14 +451,14 @@ class ReleaseSession(Closable):
                                           for file in draft.files])
 
 
-def _charged(transaction: ChargeTransaction, draft: Draft, new: Mapping[str, Entry]) -> _Charge:
+def _charged(charge: Callable[..., tuple[Entry, bool]], draft: Draft,
+             entries: Sequence[Entry]) -> _Charge:
     """Charge one release; return why not where it is refused."""
-    if len(new) > 1:  # all of them, or none: an error ends the transaction
-        return transaction.charge_all(new, draft.files)
     try:
-        [(subject, entry)] = new.items()
-        return transaction.charge(entry, draft.files, subject)
+        return charge(*entries, files=draft.files)
     except SymdpError as error:
+        if len(entries) > 1:  # all of them, or none: it ends the transaction
+            raise
         return error
 
 

@@ -19,7 +19,7 @@ import pytest
 from symdp_ros import __version__, Chain
 from symdp_ros.cli.main import main
 from symdp_ros.core.accounting import response_rho
-from symdp_ros.ledger.accounts import written
+from symdp_ros.ledger.entry import written
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.release import outbox

@@ -14,9 +14,10 @@ import pytest
 from refusals import refused
 from symdp_ros import BudgetError, Privacy
 from symdp_ros.core.accounting import epsilon_at, response_rho
-from symdp_ros.ledger.accounts import Account, amount, Entry, rounded_up, written
+from symdp_ros.ledger.accounts import Account
+from symdp_ros.ledger.entry import amount, Entry, rounded_up, written
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.overlap import most_at_once, span_of
+from symdp_ros.ledger.overlap import most_at_once
 from symdp_ros.ledger.units import as_decimal, as_text, Loss, symbols_during, Unit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -386,11 +387,6 @@ def test_of_several_moments_that_cost_the_most_the_first_is_named():
     assert most_at_once(spans, costs) == (2, ['early', 'free'])
     assert most_at_once(spans, dict.fromkeys(spans, Fraction(0))) == (0, [])
     assert most_at_once({}, {}) == (0, [])
-
-
-def test_a_log_lasts_from_its_first_to_its_last_entry():
-    assert span_of([(3, 'a'), (5, 'b'), (9, 'c')]) == (3, 9)
-    assert span_of([(7, 'a')]) == (7, 7)
 
 
 def test_three_thirds_fit_into_one(ledger):

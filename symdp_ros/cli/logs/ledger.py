@@ -13,7 +13,8 @@ from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.cli.progress import tell
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import ConfigurationError, printable
-from symdp_ros.ledger.accounts import accounting_text, rounded_up, SHOWN_DELTA, written
+from symdp_ros.ledger.accounts import accounting_text, SHOWN_DELTA
+from symdp_ros.ledger.entry import rounded_up, written
 from symdp_ros.ledger.units import as_fraction, as_text
 from symdp_ros.options import (EXPORT, LEDGER_DELTA, RECOVER, REMAINING, STORED_ACCOUNTING,
                                SUBJECT_SHOWN, VERIFY)

@@ -19,8 +19,8 @@ from hmac import compare_digest
 from typing import Any
 
 from symdp_ros.errors import LedgerError, printable, raising
-from symdp_ros.ledger.accounts import Account, Entry
-from symdp_ros.ledger.budgets import changed_settings, check_budgets
+from symdp_ros.ledger.accounts import Account
+from symdp_ros.ledger.entry import changed_settings, Entry
 from symdp_ros.ledger.storage.database import (COPY, FAILURES, FILE_COLUMNS, is_damage,
                                                LedgerDatabase)
 from symdp_ros.ledger.storage.mark import Mark, of_account
@@ -33,6 +33,7 @@ class LedgerEntries:
     """
     What a ledger holds, as far as it was read; `number`: of the last entry.
 
+    :ivar has_appended: in the transaction that is open.
     :ivar _start: the mark after whose entry the reading began; None: with the first entry.
     :ivar _marked: the last mark that was read or written.
     :ivar _changed: subjects with entries after it: the number of the last one.
@@ -51,7 +52,7 @@ class LedgerEntries:
         self._accounts: dict[str, Account] = {}
         self._charges: dict[tuple[str, str, str], int] = {}  # by subject, log id and settings
         self._latest: dict[tuple[str, str | None], int] = {}  # by subject and log id
-        self._is_read = self._has_appended = False
+        self._is_read = self.has_appended = False
         self._problems: list[str] = []
 
     def subjects(self) -> list[str]:
@@ -63,7 +64,7 @@ class LedgerEntries:
     def read(self, subjects: Sequence[str]) -> None:
         """Catch up, before these subjects are asked for: of many, all entries are read at once."""
         self.catch_up()
-        if self._start is not None and not self._has_appended and _FEW < len(
+        if self._start is not None and not self.has_appended and _FEW < len(
                 set(subjects) - self._accounts.keys()):
             self.forget(verify_all=True)
             self.catch_up()
@@ -108,12 +109,12 @@ class LedgerEntries:
 
         :param budget, account: as of `Ledger.check`; `budget` None: no limit.
         :param described: the settings of the release.
-        :raises BudgetError: as `budgets.check_budgets`.
+        :raises BudgetError: as `Account.check`.
         """
         stored = self.account(subject)
         self._refuse_problems(self._problems)  # of this subject, too
-        check_budgets(account or stored, loss, log_id, budget,
-                      changed_settings(self._at(self._latest.get((subject, log_id))), described))
+        (account or stored).check(loss, log_id, budget, changed_settings(
+            self._at(self._latest.get((subject, log_id))), described))
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -123,11 +124,11 @@ class LedgerEntries:
                 with self._database.transaction():
                     yield
             except BaseException:
-                if self._has_appended:  # and may have read what was not committed
+                if self.has_appended:  # and may have read what was not committed
                     self.forget()
                 raise
-            if self._has_appended:
-                self._has_appended = False
+            if self.has_appended:
+                self.has_appended = False
                 self._update_mark()
 
     def append(self, entry: Entry, **changes: Any) -> Entry:
@@ -140,7 +141,7 @@ class LedgerEntries:
             self._begin_mark()
         entry = entry._replace(number=self.number + 1, made=datetime.now(timezone.utc).isoformat(
             timespec='seconds'), **changes)
-        self._has_appended = True
+        self.has_appended = True
         seal = self._database.insert(entry, self._seal)
         self._add(entry, seal)
         return entry
