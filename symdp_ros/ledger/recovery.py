@@ -98,7 +98,7 @@ def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             for suffix in ('-wal', '-shm', '-journal'):
                 Path(f'{path}{suffix}').unlink(missing_ok=True)
-            _overwrite(file, place / 'new')
+            _overwrite(file, place / 'new')  # before its mark, which is never ahead of it
             os.replace(place / 'new.mark', mark_path)
             return report
 
