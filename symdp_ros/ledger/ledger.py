@@ -22,7 +22,6 @@ ledger with a problem is not charged: see `ledger.recovery`.
 """
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 import json
@@ -67,6 +66,13 @@ class Ledger(Closable):
         """Close the file."""
         self._database.close()
 
+    @contextmanager
+    def _read(self, subjects: Sequence[str] = ()) -> Iterator[LedgerEntries]:
+        """Give the entries, after reading what is new; `subjects`: of these, at least."""
+        with self._database.errors():
+            self._entries.read(subjects)
+            yield self._entries
+
     def fingerprint(self, words: Sequence[Sequence[str | None]]) -> bytes:
         """Return the HMAC of sensitive words under the key of the ledger."""
         return self._database.new_digest(
@@ -91,36 +97,30 @@ class Ledger(Closable):
 
     def find(self, subject: str, log_id: str, settings: str) -> Entry | None:
         """Return the charge of a log under some settings, or None."""
-        with self._database.errors():
-            self._entries.catch_up()
-            return self._entries.charge_of(subject, log_id, settings)
+        return self.find_all([subject], log_id, settings).get(subject)
 
     def find_all(self, subjects: Iterable[str], log_id: str, settings: str) -> dict[str, Entry]:
         """Return the charges of some subjects for a log under some settings, where there are."""
         subjects = list(subjects)
-        with self._database.errors():
-            self._entries.read(subjects)
-            charges = {subject: self._entries.charge_of(subject, log_id, settings)
+        with self._read(subjects) as entries:
+            charges = {subject: entries.charge_of(subject, log_id, settings)
                        for subject in subjects}
         return {subject: entry for subject, entry in charges.items() if entry is not None}
 
     def account(self, subject: str) -> Account:
         """Return what a subject has spent, its budget and its unit; not to be changed."""
-        with self._database.errors():
-            self._entries.catch_up()
-            return self._entries.account(subject)
+        with self._read() as entries:
+            return entries.account(subject)
 
     def subjects(self) -> list[str]:
         """Return every subject that the ledger knows, sorted."""
-        with self._database.errors():
-            self._entries.catch_up()
-            return self._entries.subjects()
+        with self._read() as entries:
+            return entries.subjects()
 
     def accounts(self) -> list[Account]:
         """Return the account of every subject, by its name; not to be changed."""
-        with self._database.errors():
-            self._entries.catch_up()
-            return list(map(self._entries.account, self._entries.subjects()))
+        with self._read() as entries:
+            return list(map(entries.account, entries.subjects()))
 
     def spent(self, subject: str, log_id: str | None = None) -> Fraction:
         """Return exactly what a subject, or one of its logs, has spent, in the subject's unit."""
@@ -157,9 +157,8 @@ class Ledger(Closable):
         named = NamedBudget.of(subject_budget, accounting, delta)
         if not named.is_given:
             return
-        with self._database.errors():
-            self._entries.read(subjects)
-            accounts = {subject: self._entries.account(subject) for subject in subjects}
+        with self._read(subjects) as entries:
+            accounts = {subject: entries.account(subject) for subject in subjects}
         if any(named.adds_to(account) for account in accounts.values()):
             with self._entries.writing():
                 self._entries.check_sound()
@@ -222,21 +221,20 @@ class Ledger(Closable):
         :raises BudgetError: it would not be, or is counted in another unit than its subject.
         :raises LedgerError: the ledger has a problem.
         """
-        with self._database.errors():
-            self._entries.check_sound()
-            self._entries.check_budgets(subject, loss, log_id, limit('budget', budget),
-                                        json.loads(description or '{}'), account)
+        for error in self.check_all({subject: loss}, log_id, budget=budget,
+                                    description=description, account=account).values():
+            raise error
 
     def check_all(self, losses: Mapping[str, Loss], log_id: str | None = None, *,
-                  budget: float = 0.0, description: str = '') -> dict[str, BudgetError]:
+                  budget: float = 0.0, description: str = '',
+                  account: Account | None = None) -> dict[str, BudgetError]:
         """Return why a charge is refused, of those subjects of which one would be: `check`."""
         refused, most, described = {}, limit('budget', budget), json.loads(description or '{}')
-        with self._database.errors():
-            self._entries.read(list(losses))
-            self._entries.check_sound()
+        with self._read(list(losses)) as entries:
+            entries.check_sound()
             for subject, loss in losses.items():
                 try:
-                    self._entries.check_budgets(subject, loss, log_id, most, described)
+                    entries.check_budgets(subject, loss, log_id, most, described, account)
                 except BudgetError as error:
                     refused[subject] = error
         return refused
@@ -267,40 +265,14 @@ class Ledger(Closable):
     def _charge(self, subject: str, budget: Fraction | None, *new: Entry,
                 files: Sequence[LedgerFile] = ()) -> tuple[Entry, bool]:
         """Charge a release in a transaction: see `charging`. The first subject has its files."""
-        charges = [self._charge_one(subject, budget, each, () if i else files)
-                   for i, each in enumerate(new)]
+        charges = [self._entries.charge(
+            each, budget, () if i else files, subject=each.subject or subject)
+            for i, each in enumerate(new)]
         for entry, is_new in charges if len(new) > 1 else ():
             if not is_new:
                 raise LedgerError(f'{printable(entry.subject)} was charged for it by another '
                                   'process meanwhile: release it again')
         return charges[0]
-
-    def _charge_one(self, subject: str, budget: Fraction | None, new: Entry,
-                    files: Sequence[LedgerFile]) -> tuple[Entry, bool]:
-        entries, subject = self._entries, new.subject or subject
-        is_first = not entries.has_appended  # else all is read, and nobody else can have written
-        try:
-            (new.log_id or '').encode()
-        except UnicodeEncodeError:
-            raise LedgerError(f'the name of the log {new.log_id!a} is not UTF-8: rename it'
-                              ) from None
-        if is_first:
-            entries.catch_up()
-        if new.log_id is not None:
-            earlier = entries.charge_of(subject, new.log_id, new.settings)
-            if earlier is not None:
-                return earlier, False
-        if is_first:
-            entries.check_sound()
-        for file in files:
-            if self.files.has_path(file.path):
-                raise LedgerError(f'{printable(file.path)} was promised to another release '
-                                  'meanwhile: release it again')
-        entries.check_budgets(subject, new.loss, new.log_id, budget, new.settings_described)
-        entry = entries.append(new, subject=subject, files=len(files))
-        for file in files:
-            self.files.add(replace(file, number=entry.number))
-        return entry, True
 
     def charge(self, subject: str, loss: Loss, *, budget: float = 0.0, subject_budget: float = 0.0,
                files: Sequence[LedgerFile] = (), **described: Any) -> tuple[Entry, bool]:

@@ -26,11 +26,9 @@ from symdp_ros.ledger.units import as_text, Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.maps.chain_file import chain_text
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.release.engine import LogDraft
+from symdp_ros.release.draft import Draft, KINDS, LogDraft, Outcome, Stage
 from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
-from symdp_ros.release.outbox import Outbox
-from symdp_ros.release.report import KINDS, Outcome
-from symdp_ros.release.session import Draft, ReleaseSession
+from symdp_ros.release.session import ReleaseSession
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.sampling_settings import SamplingSettings
@@ -138,13 +136,13 @@ class _LearnedChain(Draft):
                          f'stamps: ε = {as_text(loss.epsilon)} is charged')
         return loss
 
-    def draw(self, outbox: Outbox, stack: ExitStack) -> list[Path]:
-        """Learn the chain, and write it into the staging directory."""
+    def draw(self, stage: Stage) -> list[Path]:
+        """Learn the chain, and write it to a staged path."""
         settings = self._settings
         chain = learn_chain(
             settings.reading.chain, [log.sensitive for log in self._drafts],
             settings.reading.privacy.epsilon, unit=settings.unit)
-        path = stack.enter_context(outbox.staged('.yaml'))
+        path = stage('.yaml')
         sampling = settings.reading.sampling
         path.write_text(
             '# Learned by `symdp learn`, with noise. Readers of this file learn about the logs\n'

@@ -345,7 +345,7 @@ def test_what_is_charged_and_cannot_be_put_in_its_place_is_said(place, monkeypat
     arguments = ['release', 'logs', '--chain', str(CHAIN), '--epsilon=1', '--adjacency=1', '-o',
                  'out', *LEDGER,
                  '--mechanism', 'causal']
-    move, left = outbox._move, [1]
+    move, left = outbox.move, [1]
 
     def fails(source, target):
         if left[0] > 0:
@@ -353,7 +353,7 @@ def test_what_is_charged_and_cannot_be_put_in_its_place_is_said(place, monkeypat
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         move(source, target)
 
-    monkeypatch.setattr(outbox, '_move', fails)
+    monkeypatch.setattr(outbox, 'move', fails)
     assert main(arguments) == 1
     assert 'cannot be written: Input/output error' in ' '.join(capsys.readouterr().out.split())
     left[0] = 1

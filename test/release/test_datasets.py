@@ -361,8 +361,8 @@ def run(base, where):
     elif where == 'publish':
         ReleaseSession._publish = kill
     elif where == 'moved':
-        real = outbox._move
-        outbox._move = lambda *paths: (real(*paths), kill())
+        real = outbox.move
+        outbox.move = lambda *paths: (real(*paths), kill())
     walks.release(walks.settings(columns=Columns(subject='robot')), subject='',
                   on_rows=kill if where == 'draw' else lambda *rows: None)
 """

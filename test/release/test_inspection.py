@@ -13,7 +13,7 @@ from symdp_ros import Chain, Privacy
 from symdp_ros.logs import LogFile
 from symdp_ros.release.archives.archive import ArchiveDraft
 from symdp_ros.release.archives.parquet_file import Sizes
-from symdp_ros.release.engine import LogDraft
+from symdp_ros.release.draft import LogDraft
 from symdp_ros.release.inspection import Inspection, Moves
 
 LOOP = Chain({'a': ['b'], 'b': ['c', 'b'], 'c': ['a']}, 'c')

@@ -27,10 +27,10 @@ from symdp_ros.ledger.units import as_text
 from symdp_ros.logs import KeptTopics, LogFile, LogState, SkippedLog
 from symdp_ros.maps.pose_report import distances_text
 from symdp_ros.release.archives.archive import ArchiveDraft
-from symdp_ros.release.engine import LogDraft
+from symdp_ros.release.draft import LogDraft, Outcome
 from symdp_ros.release.inspection import Moves
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
+from symdp_ros.release.session import outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
 
 _SHOWN = 3  # subjects

@@ -13,6 +13,7 @@ verifies all (`forget`). Amounts are added over the rows in their order, never b
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from fractions import Fraction
 from hmac import compare_digest
@@ -22,7 +23,7 @@ from symdp_ros.errors import LedgerError, printable, raising
 from symdp_ros.ledger.accounts import Account
 from symdp_ros.ledger.entry import changed_settings, Entry
 from symdp_ros.ledger.storage.database import (COPY, FAILURES, FILE_COLUMNS, is_damage,
-                                               LedgerDatabase)
+                                               LedgerDatabase, LedgerFile, ReleasedFiles)
 from symdp_ros.ledger.storage.mark import Mark, of_account
 from symdp_ros.ledger.units import Loss
 
@@ -33,7 +34,6 @@ class LedgerEntries:
     """
     What a ledger holds, as far as it was read; `number`: of the last entry.
 
-    :ivar has_appended: in the transaction that is open.
     :ivar _start: the mark after whose entry the reading began; None: with the first entry.
     :ivar _marked: the last mark that was read or written.
     :ivar _changed: subjects with entries after it: the number of the last one.
@@ -52,7 +52,7 @@ class LedgerEntries:
         self._accounts: dict[str, Account] = {}
         self._charges: dict[tuple[str, str, str], int] = {}  # by subject, log id and settings
         self._latest: dict[tuple[str, str | None], int] = {}  # by subject and log id
-        self._is_read = self.has_appended = False
+        self._is_read = self._has_appended = False
         self._problems: list[str] = []
 
     def subjects(self) -> list[str]:
@@ -64,7 +64,7 @@ class LedgerEntries:
     def read(self, subjects: Sequence[str]) -> None:
         """Catch up, before these subjects are asked for: of many, all entries are read at once."""
         self.catch_up()
-        if self._start is not None and not self.has_appended and _FEW < len(
+        if self._start is not None and not self._has_appended and _FEW < len(
                 set(subjects) - self._accounts.keys()):
             self.forget(verify_all=True)
             self.catch_up()
@@ -124,12 +124,46 @@ class LedgerEntries:
                 with self._database.transaction():
                     yield
             except BaseException:
-                if self.has_appended:  # and may have read what was not committed
+                if self._has_appended:  # and may have read what was not committed
                     self.forget()
                 raise
-            if self.has_appended:
-                self.has_appended = False
+            if self._has_appended:
+                self._has_appended = False
                 self._update_mark()
+
+    def charge(self, new: Entry, budget: Fraction | None, files: Sequence[LedgerFile], *,
+               subject: str) -> tuple[Entry, bool]:
+        """
+        Charge a subject, unless its log has this charge; return it, and whether it is a new one.
+
+        :param new, files: as of `Ledger.charging`.
+        :param budget: as of `check_budgets`.
+        :raises BudgetError, LedgerError: as `Ledger.charge`.
+        """
+        try:
+            (new.log_id or '').encode()
+        except UnicodeEncodeError:
+            raise LedgerError(f'the name of the log {new.log_id!a} is not UTF-8: rename it'
+                              ) from None
+        is_first = not self._has_appended  # else all is read, and nobody else can have written
+        if is_first:
+            self.catch_up()
+        if new.log_id is not None:
+            earlier = self.charge_of(subject, new.log_id, new.settings)
+            if earlier is not None:
+                return earlier, False
+        if is_first:
+            self.check_sound()
+        table = ReleasedFiles(self._database)
+        for file in files:
+            if table.has_path(file.path):
+                raise LedgerError(f'{printable(file.path)} was promised to another release '
+                                  'meanwhile: release it again')
+        self.check_budgets(subject, new.loss, new.log_id, budget, new.settings_described)
+        entry = self.append(new, subject=subject, files=len(files))
+        for file in files:
+            table.add(replace(file, number=entry.number))
+        return entry, True
 
     def append(self, entry: Entry, **changes: Any) -> Entry:
         """
@@ -141,7 +175,7 @@ class LedgerEntries:
             self._begin_mark()
         entry = entry._replace(number=self.number + 1, made=datetime.now(timezone.utc).isoformat(
             timespec='seconds'), **changes)
-        self.has_appended = True
+        self._has_appended = True
         seal = self._database.insert(entry, self._seal)
         self._add(entry, seal)
         return entry
