@@ -8,9 +8,8 @@ from time import perf_counter
 
 from bench.measure import Figure, Row
 from symdp_ros.cli.main import main
-from symdp_ros.ledger.entry import new_charge
+from symdp_ros.ledger.entry import Loss, new_charge
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.units import Loss
 
 _ROUNDS = 3
 

@@ -1,19 +1,138 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each subject has spent: the sums of a ledger's entries, and what its budget allows."""
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+"""
+What each subject has spent, in one unit: the sums of a ledger's entries, and what is left.
 
-from symdp_ros.core.accounting import epsilon_at
+An ε is for some changes: ε = 1 at k = 20 and ε = 1 at k = 1 cannot be added. Changing j symbols
+never costs more than j·ε/k, so every release can be counted in one unit, the one of its subject:
+
+* k symbols at one sampling: a release at (ε, k') costs ε·k/k'.
+* D seconds: a release of one symbol every T seconds costs (ε/k')·(⌊D/T⌋ + 1), since D seconds
+  touch that many symbols.
+* A log of n symbols cannot change in more: of k symbols, or of those that D seconds touch, at most
+  n are its own. It was drawn for min(k', n) changes (`Privacy.for_length`), so it costs
+  (ε/min(k', n))·min(k, n): all of ε where it is shorter than both. Charges that do not say n cost
+  what they cost at any length, and were drawn for k'.
+* Some losses cannot be divided (`whole`): their ε is for any one change during D seconds, and they
+  cost no less for fewer seconds. More seconds are ⌈D'/D⌉ such changes, one after another.
+
+**What the sum bounds.** Every release is charged for k changed symbols (D seconds) of what it is
+drawn from. A released log shows its own symbols, and other releases are drawn independently. So a
+change in one log costs the releases of that log, and the same change in every log costs the sum.
+So do k symbols that change here and there in short logs, or a visit that goes over several of
+them: the sum counts each log in full. Some releases are drawn from several words for one charge: a
+chain that was learned, of all of its logs, and an archive that is charged as one, of its routes.
+Its ε is owed in each of these words; a change in every one of them, `repeats`, costs `repeats`
+times its ε. A log or live word that lasts several days holds the same visit several times: j
+visits cost j times its ε.
+
+Where zones are told (`core.zones`), ε is for changes inside a zone alone. In a unit with zones a
+release without any counts, too, as it protects more; the reverse, and other zones, are refused.
+
+Symbols of two samplings are different things, and neither is a time: they are not mixed.
+"""
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil
+
+from symdp_ros.core.accounting import epsilon_at, rho_of
 from symdp_ros.errors import BudgetError, printable
-from symdp_ros.ledger.entry import Entry
+from symdp_ros.ledger.entry import as_rounded_text, as_text, Entry, Loss, Step
 from symdp_ros.ledger.overlap import most_at_once, Span
-from symdp_ros.ledger.units import as_rounded_text, as_text, Loss, Unit
+from symdp_ros.maps.reports import symbols_during
 
 _NOTHING = Fraction(0)
 #: δ at which ρ is shown where no other was chosen.
 SHOWN_DELTA = Fraction(1, 10**6)
+_DIGEST_SHOWN = 8  # characters
+
+
+@dataclass(frozen=True)
+class Unit:
+    """
+    The changes that the ε of a subject are for: k `symbols` of one sampling, or D `seconds`.
+
+    :param symbols: k ≥ 1; None where `seconds` are counted.
+    :param sampling, period: as of `Loss`.
+    :param seconds: D; None where symbols are counted.
+    :param zones: the digest of the zones inside which these changes are; None: anywhere.
+    """
+
+    symbols: int | None = None
+    sampling: str = ''
+    period: Fraction | None = None
+    seconds: Fraction | None = None
+    zones: str | None = None
+
+    @classmethod
+    def of(cls, loss: Loss) -> 'Unit':
+        """Return the unit of a subject whose first release this is."""
+        if loss.seconds is not None:
+            return cls(seconds=loss.seconds, zones=loss.zones)
+        return cls(loss.adjacency, loss.sampling, loss.period, zones=loss.zones)
+
+    def accepts(self, loss: Loss) -> bool:
+        """Return whether a release can be counted in this unit."""
+        if loss.zones not in (None, self.zones):
+            return False
+        if self.seconds is not None or loss.seconds is not None:
+            return self.seconds is not None and loss.seconds is not None
+        return (self.sampling, self.period) == (loss.sampling, loss.period)
+
+    @lru_cache(maxsize=10_000)
+    def cost(self, loss: Loss) -> Fraction:
+        """Return what a release that it `accepts` costs in this unit."""
+        return loss.per_step * self.steps(loss.step)
+
+    def rho(self, loss: Loss) -> Fraction:
+        """Return the ρ of a release that it `accepts` in this unit."""
+        return loss.rho(self.steps(loss.step))
+
+    def cost_in_log(self, loss: Loss) -> Fraction:
+        """Return what a release costs in one of the logs that it is owed in."""
+        return self.cost(loss) if loss.of_log is None else loss.of_log
+
+    def repeated_cost(self, loss: Loss) -> Fraction:
+        """Return what a change costs in each of the words of a release."""
+        return self.cost_in_log(loss) * loss.repeats
+
+    def repeated_rho(self, loss: Loss) -> Fraction:
+        """Return the same of ρ: it is a change of so many times as many symbols."""
+        if loss.of_log is not None:
+            return rho_of('pure', loss.of_log, loss.repeats, rule=loss.rule)
+        return loss.rho(self.steps(loss.step) * loss.repeats)
+
+    @lru_cache(maxsize=10_000)
+    def grouped(self, loss: Loss) -> Loss:
+        """
+        Return a loss that costs as much, without n where it is no limit: so there are few.
+
+        (If a recovery sets a larger unit later, the loss is then counted as without n: as more.)
+        """
+        kind, each, most = loss.step
+        if most is None or most < self.steps((kind, each, None)):
+            return loss
+        return replace(loss, length=None, adjacency=loss.most_changes)
+
+    def steps(self, step: Step) -> int:
+        """Return how many steps of a loss the changes of this unit touch."""
+        kind, each, most = step
+        if self.seconds is None or each is None:
+            steps = self.symbols or 1
+        else:
+            steps = ceil(self.seconds / each) if kind == 'seconds' else symbols_during(
+                self.seconds, each)
+        return steps if most is None else min(steps, most)
+
+    def __str__(self) -> str:
+        inside = '' if self.zones is None else f' inside the zones {self.zones[:_DIGEST_SHOWN]}'
+        if self.seconds is not None:
+            return f'changes during {as_text(self.seconds)} s{inside}'
+        period = '' if self.period is None else f' {as_text(self.period)} s'
+        return (f'changes of up to {self.symbols} symbol{"" if self.symbols == 1 else "s"} '
+                f'(sampling: {self.sampling}{period}){inside}')
 
 
 @dataclass(slots=True)
@@ -49,7 +168,7 @@ class Account:
             else:
                 self.added_rho += rho
         elif entry.kind == 'unit':
-            self.unit = entry.loss.unit
+            self.unit = Unit.of(entry.loss)
         elif entry.kind == 'charge':
             self.add_loss(entry.loss, entry.log_id, entry.logs)
 
@@ -61,7 +180,7 @@ class Account:
         :param logs: as of `Entry`.
         """
         if self.unit is None:
-            self.unit = loss.unit
+            self.unit = Unit.of(loss)
         if log_id is not None and loss.sampling == 'archive':
             self._routes[log_id] = loss.repeats * loss.routes
         if loss.length is not None:
@@ -143,7 +262,7 @@ class Account:
         spent = self.spent() + self.cost(loss)
         if self.delta is None:
             return spent
-        rho = self.rho + (self.unit or loss.unit).rho(loss)
+        rho = self.rho + (self.unit or Unit.of(loss)).rho(loss)
         return min(spent, epsilon_at(rho, self.delta))
 
     @property
@@ -170,11 +289,11 @@ class Account:
 
         :raises BudgetError: it is another than that of the subject.
         """
-        unit = loss.unit if self.unit is None else self.unit
+        unit = Unit.of(loss) if self.unit is None else self.unit
         if not unit.accepts(loss):
             raise BudgetError(
                 f'the ledger counts what {self.subject!r} spends for {unit}, and this release '
-                f'would be counted for {loss.unit}: the two cannot be added. Release with the '
+                f'would be counted for {Unit.of(loss)}: the two cannot be added. Release with the '
                 'settings of before, or under another subject: anyone who reads both releases '
                 'gets the sum of their ε', subject=self.subject)
         return unit

@@ -8,8 +8,8 @@ from math import isfinite
 
 from symdp_ros.errors import BudgetError, printable
 from symdp_ros.ledger.accounts import Account, accounting_text
-from symdp_ros.ledger.entry import Entry, written
-from symdp_ros.ledger.units import as_fraction, as_text
+from symdp_ros.ledger.entry import as_text, Entry, written
+from symdp_ros.maps.reports import as_fraction
 
 ACCOUNTINGS = ('pure', 'zcdp')
 MOST_DELTA = 0.01

@@ -1,25 +1,31 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-One row of the ledger, and how a loss and other amounts are written in it, and read again.
+What a release costs, and the row of the ledger that holds it: how a loss is written, and read.
 
 Most rows are charges; others set the budget or the unit of a subject, or add to what it has spent.
+All is exact, in fractions; a float is read as its shortest decimal.
 """
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 import json
 from math import ceil
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 import zlib
 
-from symdp_ros.core.accounting import BOUNDS, RULE
+from symdp_ros.core.accounting import BOUNDS, rho_of, RULE
+from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import LedgerError
 from symdp_ros.ledger.overlap import Span
-from symdp_ros.ledger.units import as_decimal, Loss, MOST_DIGITS
+from symdp_ros.maps.reports import as_fraction
 
+#: Of an amount in a ledger, before and after the point: more than any sum of doubles needs.
+MOST_DIGITS = 2000
 KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
 _NUMBER = rf'\d{{1,{MOST_DIGITS}}}'
 _AMOUNT = re.compile(rf'{_NUMBER}(\.{_NUMBER}|/(?!0+$){_NUMBER})?')
@@ -29,6 +35,98 @@ _OF_RELEASE = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'length', 'value
 
 _MOST_BITS = 3000  # of a denominator: far fewer digits than `_AMOUNT` has
 _FINEST = 10**30   # the largest denominator of a sum that is rounded up
+_ROUGH = Context(prec=6)
+_LONGEST = 24  # characters of a fraction that is shown
+
+#: What a loss is counted by: 'symbols', their period if any, and how many there are if that is
+#: known; or 'seconds', and how many it is for.
+Step: TypeAlias = tuple[str, Fraction | None, int | None]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """
+    The privacy loss of one release: e^ε for any `adjacency` changed symbols.
+
+    :param epsilon: ε ≥ 0, exact.
+    :param adjacency: k' ≥ 1, as it was asked for.
+    :param sampling: what a symbol is: 'message', 'change', 'period' or 'archive' (a row).
+    :param period: with 'period', the seconds between two symbols; else None.
+    :param seconds: D, where the release protects D seconds (with 'period' alone); None: it
+        protects `adjacency` symbols.
+    :param bound: of `core.accounting.BOUNDS`.
+    :param routes: how many releases it is, each at an equal share of `epsilon`.
+    :param whole: it protects `seconds`, and cannot be divided.
+    :param repeats: in how many words (logs, or routes of an archive) a change costs this ε.
+    :param of_log: the ε of any change of one whole log, however many symbols that are; None: a
+        change of a log costs what it costs anywhere.
+    :param length: n ≥ 1, the symbols of the word, which was drawn for `most_changes`. None: it was
+        drawn for `adjacency` changes, whatever its length.
+    :param zones: the digest of the zones that are told; None: none.
+    :param values: with the bound 'symbols', the fewest values of a response; with 'blocks', the
+        most symbols of one (`core.accounting`).
+    :param rule: by which its ρ is counted: as when it was charged.
+    """
+
+    epsilon: Fraction
+    adjacency: int
+    sampling: str
+    period: Fraction | None = None
+    seconds: Fraction | None = None
+    bound: str = 'pure'
+    routes: int = 1
+    whole: bool = False
+    repeats: int = 1
+    of_log: Fraction | None = None
+    length: int | None = None
+    zones: str | None = None
+    values: int = 2
+    rule: int = RULE
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:  # that of a fraction is slow; the same in every process
+        return hash((self.epsilon, self.adjacency, self.period or 0, self.length or 0))
+
+    @classmethod
+    def of(cls, privacy: Privacy, sampling: str, period: float | None = None,
+           seconds: float | None = None, bound: str = 'pure') -> 'Loss':
+        """Return the loss of a mechanism; `period` is used only with the sampling 'period'."""
+        return cls(as_fraction(privacy.epsilon), privacy.adjacency, sampling,
+                   as_fraction(period) if sampling == 'period' and period is not None else None,
+                   None if seconds is None else as_fraction(seconds), bound,
+                   zones=None if privacy.zones is None else privacy.zones.digest())
+
+    @cached_property
+    def step(self) -> Step:
+        """Return what it is counted by."""
+        return ('seconds', self.seconds, None) if self.whole else (
+            'symbols', self.period, self.length)
+
+    @property
+    def most_changes(self) -> int:
+        """Return min(k', n): for how many changed symbols it was drawn."""
+        return min(self.adjacency, self.length or self.adjacency)
+
+    @cached_property
+    def per_step(self) -> Fraction:
+        """Return ε/min(k', n), or all of ε where it cannot be divided."""
+        return self.epsilon if self.whole else self.epsilon / self.most_changes
+
+    @property
+    def bounds(self) -> str:
+        """Return what its ε is for, as people say it: 'any one visit of 30 s'."""
+        if self.seconds is not None:
+            return f'any one visit of {as_text(self.seconds)} s'
+        return 'any one symbol' if self.adjacency == 1 else f'any {self.adjacency} symbols'
+
+    @lru_cache(maxsize=10_000)  # of many robots, most spend alike
+    def rho(self, steps: int) -> Fraction:
+        """Return its ρ, where so many steps change."""
+        return self.routes * rho_of(self.bound, self.per_step / self.routes, steps, self.values,
+                                    self.rule)
 
 
 class Entry(NamedTuple):
@@ -298,6 +396,36 @@ def _written(*ratio: int) -> str:
 def amount_or_none(text: object) -> Fraction | None:
     """Return the amount, or None if `text` is None."""
     return None if text is None else amount(text)
+
+
+def as_decimal(amount: Fraction) -> str | None:
+    """Return an amount ≥ 0 as an exact decimal; None: there is none of at most `MOST_DIGITS`."""
+    rest, places = amount.denominator, 0
+    for prime in (2, 5):
+        count = 0
+        while rest % prime == 0:
+            rest, count = rest // prime, count + 1
+        places = max(places, count)
+    if rest != 1 or places > MOST_DIGITS:
+        return None
+    whole, part = divmod(amount.numerator * 10**places // amount.denominator, 10**places)
+    return f'{whole}.{part:0{places}}' if places else f'{whole}'
+
+
+def as_rounded_text(amount: Fraction) -> str:
+    """Return an amount with six digits."""
+    return f'{_ROUGH.divide(Decimal(amount.numerator), Decimal(amount.denominator)):g}'
+
+
+def as_text(amount: Fraction) -> str:
+    """Return an amount as people read it: exact, or 'about …' where that would be long."""
+    exact = as_decimal(amount)
+    if exact is not None:
+        return exact
+    rough = _ROUGH.divide(Decimal(amount.numerator), Decimal(amount.denominator))
+    about = f'about {rough.normalize()}'
+    is_short = amount.denominator < 10**_LONGEST and len(str(amount)) <= _LONGEST
+    return f'{amount} ({about})' if is_short else about
 
 
 def changed_settings(before: Entry | None, now: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ The ledger: the privacy that each subject has spent, and for which release.
 
 Every charge is one row of a file, written in one transaction that first reads what was spent: so
 processes that share a ledger wait for one another, and cannot exceed a budget together. Sums are
-exact, and counted in one unit for each subject (`ledger.units`): ε is read as its shortest
+exact, and counted in one unit for each subject (`ledger.accounts`): ε is read as its shortest
 decimal, so three times 0.1 fits into 0.3. With accounting: zcdp, a budget limits the ε that
 follows from the sum of ρ at some δ (`core.accounting`), or the sum of ε where that is less.
 Budgets of subjects are rows, too: they are stored once, and used by every call.
@@ -31,13 +31,12 @@ from typing import Any, BinaryIO
 
 from symdp_ros.errors import BudgetError, LedgerError, printable
 from symdp_ros.files.closable import Closable
-from symdp_ros.ledger.accounts import Account
+from symdp_ros.ledger.accounts import Account, Unit
 from symdp_ros.ledger.budgets import budget_entry, checked_delta, limit, NamedBudget
-from symdp_ros.ledger.entry import Entry, new_charge, rounded_up, written
+from symdp_ros.ledger.entry import Entry, Loss, new_charge, rounded_up, written
 from symdp_ros.ledger.storage.database import LedgerDatabase, LedgerFile, ReleasedFiles
 from symdp_ros.ledger.storage.entries import LedgerEntries
 from symdp_ros.ledger.subjects import check_subject
-from symdp_ros.ledger.units import Loss, Unit
 
 _PART_BYTES = 1 << 20
 
@@ -128,7 +127,7 @@ class Ledger(Closable):
 
     def unit(self, entry: Entry) -> Unit:
         """Return the unit of a charge's subject; its own, where a damaged ledger tells none."""
-        return self.account(entry.subject).unit or entry.loss.unit
+        return self.account(entry.subject).unit or Unit.of(entry.loss)
 
     def cost(self, entry: Entry) -> Fraction:
         """Return what a charge costs in the unit of its subject."""

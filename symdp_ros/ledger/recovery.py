@@ -35,13 +35,13 @@ from symdp_ros.errors import LedgerError, printable, raising
 from symdp_ros.files.durable import flush
 from symdp_ros.ledger.accounts import accounting_text
 from symdp_ros.ledger.budgets import budget_entry
-from symdp_ros.ledger.entry import Entry, loss_columns
+from symdp_ros.ledger.entry import (as_rounded_text, as_text, Entry, Loss,
+                                    loss_columns)
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.database import (check_version, COLUMNS, FAILURES,
                                                FILE_COLUMNS, LedgerDatabase, LedgerFile,
                                                refuse_other_paths)
 from symdp_ros.ledger.storage.mark import Mark
-from symdp_ros.ledger.units import as_rounded_text, as_text, Loss
 
 _SQLITE_LOCKS = 0x40000000, 512  # first byte, and number of bytes, of SQLite's locks in a file
 _MOST_MISSING = 100_000  # rows that are looked for one by one

@@ -16,11 +16,10 @@ from typing import TypeAlias
 import numpy as np
 from symdp_ros.errors import LogError
 from symdp_ros.files.durable import make_durable
-from symdp_ros.ledger.entry import Entry
+from symdp_ros.ledger.entry import Entry, Loss
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import Span
 from symdp_ros.ledger.storage.database import LedgerFile
-from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import (KeptTopics, LogFile, read_input, release_name, sample, sampled,
                             TopicOutcome, write_log, write_with_topics)
 from symdp_ros.logs.recordings.storage import STORAGES

@@ -4,7 +4,7 @@
 A chain learned from logs, as a chain file: charged before it is visible, as every release is.
 
 The file holds noisy counts alone, and how it was made: ε, its unit, and how many logs there were.
-It shows something of every log, so its ε is owed in each of them (`units.Loss.repeats`).
+It shows something of every log, so its ε is owed in each of them (`entry.Loss.repeats`).
 The same logs are never learned from again for free: under the same settings the file that was made
 is handed out, under others a new one is charged.
 """
@@ -20,9 +20,9 @@ from typing import Any
 from symdp_ros.analysis.learning import learn_chain, LearningUnit
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import LogError, printable
+from symdp_ros.ledger.entry import as_text, Loss
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import most_at_once, Span
-from symdp_ros.ledger.units import as_text, Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.maps.chain_file import chain_text
 from symdp_ros.maps.graph import TransitionGraph

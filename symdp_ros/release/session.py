@@ -19,9 +19,8 @@ from typing import Any, TYPE_CHECKING, TypeAlias, TypeVar
 from symdp_ros.errors import (BudgetError, ConfigurationError, LedgerError, LogError, printable,
                               SymdpError)
 from symdp_ros.files.closable import Closable
-from symdp_ros.ledger.entry import Entry, new_charge
+from symdp_ros.ledger.entry import Entry, Loss, new_charge
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import list_logs, LogFile, LogState, SkippedLog, TopicOutcome
 from symdp_ros.release.draft import Draft, KINDS, LogDraft, NOISE, Outcome
 from symdp_ros.release.inspection import Moves

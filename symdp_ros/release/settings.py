@@ -18,7 +18,7 @@ from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.charging import loss_of
-from symdp_ros.ledger.units import Loss
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.logs import Keep
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.graph import TransitionGraph

@@ -17,11 +17,11 @@ from ledgers import change, held, loss
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError, LedgerError, Privacy
-from symdp_ros.ledger.entry import new_charge
+from symdp_ros.ledger.entry import as_text, Loss, new_charge
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
 from symdp_ros.ledger.storage.database import LedgerFile
-from symdp_ros.ledger.units import as_fraction, as_text, Loss
+from symdp_ros.maps.reports import as_fraction
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -197,8 +197,8 @@ def spend_everything(path):
     return subprocess.run([sys.executable, '-c', f"""
 from fractions import Fraction
 from symdp_ros.errors import SymdpError
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.units import Loss
 try:
     with Ledger({str(path)!r}) as ledger:
         for i in range(20):
@@ -259,7 +259,7 @@ def test_other_processes_never_take_the_ledger_from_under_two_objects_of_one(tmp
         for number in 3, 5:
             subprocess.run([sys.executable, '-c', 'import sys\n'
                             'from symdp_ros.ledger.ledger import Ledger\n'
-                            'from symdp_ros.ledger.units import Loss\n'
+                            'from symdp_ros.ledger.entry import Loss\n'
                             'with Ledger(sys.argv[1]) as ledger:\n'
                             '    ledger.charge("r1", Loss(1, 1, "message"), '
                             'settings=sys.argv[2], description="{}")\n', path, str(number)],
@@ -321,7 +321,7 @@ def test_one_log_from_many_threads_is_charged_once(tmp_path):
 def test_it_survives_kill_9_at_any_moment(tmp_path):
     """A process that charges again and again is killed at random moments; nothing is torn."""
     script = ('import sys\nfrom symdp_ros.ledger.ledger import Ledger\n'
-              'from symdp_ros.ledger.units import Loss\n'
+              'from symdp_ros.ledger.entry import Loss\n'
               'from fractions import Fraction\n'
               'ledger = Ledger(sys.argv[1])\nprint("ready", flush=True)\n'
               'for i in range(10**6):\n'

@@ -15,9 +15,9 @@ import pytest
 from release_settings import release_settings
 from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.files.durable import make_directory
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.database import LedgerFile
-from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release import outbox
 from symdp_ros.release.outbox import digest_of, holds, Outbox

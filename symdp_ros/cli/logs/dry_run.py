@@ -21,9 +21,8 @@ from symdp_ros.errors import BudgetError, printable
 from symdp_ros.ledger.accounts import Account, accounting_text
 from symdp_ros.ledger.budgets import limit, NamedBudget
 from symdp_ros.ledger.charging import Charging
-from symdp_ros.ledger.entry import Entry
+from symdp_ros.ledger.entry import as_text, Entry
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.units import as_text
 from symdp_ros.logs import KeptTopics, LogFile, LogState, SkippedLog
 from symdp_ros.maps.pose_report import distances_text
 from symdp_ros.release.archives.archive import ArchiveDraft

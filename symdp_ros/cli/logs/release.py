@@ -249,8 +249,9 @@ def _release_archive(options, settings, archive, on_choice, ledger, **keeping):
 
 def _overlap(report, settings):
     """Return what a change costs that several logs show, by their stamps; '': none does."""
+    from symdp_ros.ledger.entry import as_text
     from symdp_ros.ledger.overlap import most_at_once
-    from symdp_ros.ledger.units import as_fraction, as_text
+    from symdp_ros.maps.reports import as_fraction
     from symdp_ros.release.draft import KINDS
 
     spans = {outcome.log_id: outcome.span for outcome in report.outcomes
@@ -266,7 +267,7 @@ def _overlap(report, settings):
 
 def _charged(ledger, report, settings):
     """Return in a sentence what the subjects of an archive are charged for it."""
-    from symdp_ros.ledger.units import as_text
+    from symdp_ros.ledger.entry import as_text
 
     entries = [entry for outcome in report.outcomes if outcome.kind == 'released'
                for entry in ledger.charges(log_id=outcome.log_id, settings=settings.digest())]

@@ -21,11 +21,10 @@ from typing import Any
 
 from symdp_ros.errors import LedgerError, printable, raising
 from symdp_ros.ledger.accounts import Account
-from symdp_ros.ledger.entry import changed_settings, Entry
+from symdp_ros.ledger.entry import changed_settings, Entry, Loss
 from symdp_ros.ledger.storage.database import (COPY, FAILURES, FILE_COLUMNS, is_damage,
                                                LedgerDatabase, LedgerFile, ReleasedFiles)
 from symdp_ros.ledger.storage.mark import Mark, of_account
-from symdp_ros.ledger.units import Loss
 
 _FEW = 4  # subjects, for each of which the entries are looked through
 

@@ -36,8 +36,8 @@ from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 from symdp_ros.errors import LogError
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release.archives.dataset import Dataset, routes_at_once, SUFFIX
 from symdp_ros.release.archives.parquet_file import end_readers, Sizes
