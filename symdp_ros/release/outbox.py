@@ -197,7 +197,7 @@ class Outbox(Closable):
                         or self._ledger is not None and self._ledger.files.has_path(path)):
                     number += numbered
                     path = path.with_name(self.names(draft.log_id, len(draft.files), number)[part]
-                                          ) if numbered else variant(path)
+                                          ) if numbered else _variant(path)
                 taken.add(path)
                 placed.append(replace(file, path=path))
             draft.files = placed
@@ -220,13 +220,13 @@ class Outbox(Closable):
             except FileExistsError:
                 if holds(path, file.digest):  # moved before a crash
                     break
-                free = variant(path)
+                free = _variant(path)
             except OSError as error:
-                free = _shorter(path)
+                free = _variant(path, short=True)
                 if error.errno != errno.ENAMETOOLONG or len(free.name) >= len(path.name):
                     raise
             if ledger is not None:
-                ledger.files.move(path, free)
+                ledger.files.change(path, path=free)
             path = free
         self._moved.append((path, ledger is not None))
         if len(self._moved) >= _MOST_MOVED:
@@ -266,7 +266,8 @@ class Outbox(Closable):
             with ExitStack() as stack:  # it was lost before it was moved to its path
                 self._write_again(draft, charge, stack)
                 for file, new in zip(files, draft.files, strict=True):
-                    self._ledger.files.restage(file.path, new.path, new.staged, new.digest)
+                    self._ledger.files.change(file.path, path=new.path, staged=new.staged,
+                                              digest=new.digest, visible=False)
                 return tuple(map(self.publish, self._ledger.files.of(charge.number)))
         paths = self.paths_of(files)
         if not self._rewrite_missing or not self._writing.keep.topics and all(
@@ -384,23 +385,15 @@ def holds(path: Path, digest: str) -> bool:
         return False
 
 
-def variant(path: Path) -> Path:
-    """Return the path with another random part in its name."""
-    name, marker, rest = parts_of_name(path)
-    return path.with_name(f'{name.partition("~")[0]}~{secrets.token_hex(3)}{marker}{rest}')
-
-
-def _shorter(path: Path) -> Path:
-    """Return the path with a short name that no other release has."""
-    name, marker, rest = parts_of_name(path)
-    name = os.fsdecode(os.fsencode(name)[:_SHORT]).encode(errors='ignore').decode()
-    return path.with_name(f'{name.partition("~")[0]}~{secrets.token_hex(8)}{marker}{rest}')
-
-
-def parts_of_name(path: Path) -> tuple[str, str, str]:
-    """Return what is before, at and after the marker in the name of a release."""
+def _variant(path: Path, *, short: bool = False) -> Path:
+    """Return the path with another random part in its name; `short`: and little of the rest."""
     name, marker, rest = path.name.partition(_MARKER)
-    return (name, marker, rest) if marker else (path.stem, '', path.suffix)
+    if not marker:
+        name, rest = path.stem, path.suffix
+    if short:
+        name = os.fsdecode(os.fsencode(name)[:_SHORT]).encode(errors='ignore').decode()
+    part = secrets.token_hex(8 if short else 3)
+    return path.with_name(f'{name.partition("~")[0]}~{part}{marker}{rest}')
 
 
 def digest_of(path: Path) -> str:

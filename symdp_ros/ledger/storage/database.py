@@ -395,15 +395,10 @@ class ReleasedFiles:
                                   str(path)):
                 self.add(LedgerFile(number, path, path, digest, True, True))
 
-    def move(self, path: Path, new_path: Path) -> None:
-        """Note another path for a file that is not visible yet."""
+    def change(self, file_path: Path, **changes: Any) -> None:
+        """Note what is new of a file: another path; where it was staged again, for it was lost."""
         with self._database.errors(), self._database.transaction():
-            self._change(path, path=new_path)
-
-    def restage(self, path: Path, new_path: Path, staged: Path, digest: str) -> None:
-        """Note that a file that was lost before it was moved to `path` was staged again."""
-        with self._database.errors(), self._database.transaction():
-            self._change(path, path=new_path, staged=staged, digest=digest, visible=False)
+            self._change(file_path, **changes)
 
     def set_visible(self, *paths: Path) -> None:
         """Note that files have been moved to their paths."""
