@@ -67,6 +67,7 @@ class Unit:
     zones: str | None = None
 
     @classmethod
+    @lru_cache(maxsize=10_000)  # many subjects have one: what it costs is then found at once
     def of(cls, loss: Loss) -> 'Unit':
         """Return the unit of a subject whose first release this is."""
         if loss.seconds is not None:
