@@ -8,9 +8,8 @@ from time import perf_counter
 
 from bench.measure import Figure, Row
 from symdp_ros.cli.main import main
+from symdp_ros.ledger.entry import Loss, new_charge
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.transaction import new_charge
-from symdp_ros.ledger.units import Loss
 
 _ROUNDS = 3
 
@@ -21,11 +20,11 @@ def _loss(length):
 
 def write_ledger(path, subjects):
     """Write a ledger in which an archive charged so many subjects, of routes of seven lengths."""
-    with Ledger(path) as ledger, ledger.charging('') as transaction:
-        transaction.charge_all({
-            f'robot_{i}': new_charge(_loss(20 + i % 7), 's' * 32, '{"mechanism": "causal"}',
-                                     log_id='day 1', content=b'x' * 32, lengths=[20 + i % 7])
-            for i in range(subjects)})
+    with Ledger(path) as ledger, ledger.charging('') as charge:
+        charge(*(new_charge(
+            _loss(20 + i % 7), 's' * 32, '{"mechanism": "causal"}', log_id='day 1',
+            content=b'x' * 32, lengths=[20 + i % 7])._replace(subject=f'robot_{i}')
+            for i in range(subjects)))
 
 
 def _measure(effort):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares with _HOMES
                                   UnknownSymbolError)
     from symdp_ros.ledger.ledger import Ledger
     from symdp_ros.maps import read_chain
-    from symdp_ros.release.engine import Releaser
+    from symdp_ros.release.session import Releaser
     from symdp_ros.release.settings import ReleaseSettings
 
 __version__ = '0.1.0'
@@ -33,7 +33,7 @@ _HOMES = {
     'OnlineMechanism': 'core.online',
     'Privacy': 'core.privacy',
     'ReleaseSettings': 'release.settings',
-    'Releaser': 'release.engine',
+    'Releaser': 'release.session',
     'read_chain': 'maps',
 }
 

@@ -55,6 +55,27 @@ def check_new(output: Path) -> None:
                                  f'{printable(output.parent)} does not exist')
 
 
+def move(source: Path, target: Path) -> None:
+    """
+    Move a file or directory to a path that is free.
+
+    :raises FileExistsError: it is not free.
+    """
+    if os.path.lexists(target):
+        raise FileExistsError(target)
+    if source.is_dir():
+        os.rename(source, target)
+        return
+    try:
+        os.link(source, target)  # unlike a rename, this never replaces a file
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        os.rename(source, target)
+        return
+    os.unlink(source)
+
+
 def write_new_file(output: Path, text: str) -> None:
     """
     Put a whole file in its place; never replace one.
@@ -69,10 +90,10 @@ def write_new_file(output: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
             try:
-                os.link(draft, output)  # unlike a rename, this never replaces a file
-            except OSError:  # something is there, or a file system has no links
+                move(draft, output)
+            except FileExistsError:
                 check_new(output)
-                os.rename(draft, output)
+                raise
         finally:
             draft.unlink(missing_ok=True)
 

@@ -1,178 +1,139 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-What each subject has spent: the sums of a ledger's entries.
+What each subject has spent, in one unit: the sums of a ledger's entries, and what is left.
 
-An entry is one row of the ledger. Most are charges; others set the budget or the unit of a
-subject, or add to what it has spent.
+An ε is for some changes: ε = 1 at k = 20 and ε = 1 at k = 1 cannot be added. Changing j symbols
+never costs more than j·ε/k, so every release can be counted in one unit, the one of its subject:
+
+* k symbols at one sampling: a release at (ε, k') costs ε·k/k'.
+* D seconds: a release of one symbol every T seconds costs (ε/k')·(⌊D/T⌋ + 1), since D seconds
+  touch that many symbols.
+* A log of n symbols cannot change in more: of k symbols, or of those that D seconds touch, at most
+  n are its own. It was drawn for min(k', n) changes (`Privacy.for_length`), so it costs
+  (ε/min(k', n))·min(k, n): all of ε where it is shorter than both. Charges that do not say n cost
+  what they cost at any length, and were drawn for k'.
+* Some losses cannot be divided (`whole`): their ε is for any one change during D seconds, and they
+  cost no less for fewer seconds. More seconds are ⌈D'/D⌉ such changes, one after another.
+
+**What the sum bounds.** Every release is charged for k changed symbols (D seconds) of what it is
+drawn from. A released log shows its own symbols, and other releases are drawn independently. So a
+change in one log costs the releases of that log, and the same change in every log costs the sum.
+So do k symbols that change here and there in short logs, or a visit that goes over several of
+them: the sum counts each log in full. Some releases are drawn from several words for one charge: a
+chain that was learned, of all of its logs, and an archive that is charged as one, of its routes.
+Its ε is owed in each of these words; a change in every one of them, `repeats`, costs `repeats`
+times its ε. A log or live word that lasts several days holds the same visit several times: j
+visits cost j times its ε.
+
+Where zones are told (`core.zones`), ε is for changes inside a zone alone. In a unit with zones a
+release without any counts, too, as it protects more; the reverse, and other zones, are refused.
+
+Symbols of two samplings are different things, and neither is a time: they are not mixed.
 """
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-import json
 from math import ceil
-import re
-from typing import Any, NamedTuple
-import zlib
 
-from symdp_ros.core.accounting import BOUNDS, epsilon_at, RULE
-from symdp_ros.errors import BudgetError, LedgerError, printable
+from symdp_ros.core.accounting import epsilon_at, rho_of
+from symdp_ros.errors import BudgetError, printable
+from symdp_ros.ledger.entry import as_rounded_text, as_text, Entry, Loss, Step
 from symdp_ros.ledger.overlap import most_at_once, Span
-from symdp_ros.ledger.units import (as_decimal, as_rounded_text, as_text, Loss, MOST_DIGITS,
-                                    Unit)
-
-KINDS = ('charge', 'unit', 'budget', 'spent', 'recovery')
-_NUMBER = rf'\d{{1,{MOST_DIGITS}}}'
-_AMOUNT = re.compile(rf'{_NUMBER}(\.{_NUMBER}|/(?!0+$){_NUMBER})?')
-
-_OF_RELEASE = ('bound', 'routes', 'whole', 'repeats', 'of_log', 'length', 'values',
-               'zcdp_rule', 'logs', 'taken')
-
-_MOST_BITS = 3000  # of a denominator: far fewer digits than `_AMOUNT` has
-
-_FINEST = 10**30   # the largest denominator of a sum that is rounded up
+from symdp_ros.maps.reports import symbols_during
 
 _NOTHING = Fraction(0)
 #: δ at which ρ is shown where no other was chosen.
 SHOWN_DELTA = Fraction(1, 10**6)
+_DIGEST_SHOWN = 8  # characters
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True)
+class Unit:
     """
-    One row of the ledger, as it is stored.
+    The changes that the ε of a subject are for: k `symbols` of one sampling, or D `seconds`.
 
-    :param kind: 'charge'; or 'budget' (`epsilon` is the new subject_budget, 0: none; in the
-        description, 'delta' where it limits the ε of zCDP at this δ), 'unit' (of the subject from
-        now on, and for what it has spent), 'spent' (`epsilon` was spent in addition to the
-        charges, in the subject's unit; in the description, 'rho' where that is known), 'recovery'
-        (see `description`).
-    :param log_id: None: a word that a live node began.
-    :param settings: a digest of all settings that the distribution depends on.
-    :param description: these settings as JSON, for people to read; the fields of the loss that
-        differ from `Loss`'s defaults; and `logs`: the log ids in which the charge is owed, each
-        with the stamps of its first and last entry (nanoseconds).
-    :param epsilon, period, seconds: as decimals, or as p/q where there is none.
-    :param adjacency: k; 0 in entries that have none.
-    :param made: UTC.
-    :param lengths: JSON: of each word, or of all of an archive.
-    :param content: HMAC of the words that were released, or of the archive.
-    :param packed: zlib, JSON: the released words (of an archive, none).
-    :param files: the number of files of the release.
+    :param symbols: k ≥ 1; None where `seconds` are counted.
+    :param sampling, period: as of `Loss`.
+    :param seconds: D; None where symbols are counted.
+    :param zones: the digest of the zones inside which these changes are; None: anywhere.
     """
 
-    number: int
-    kind: str
-    subject: str
-    log_id: str | None = None
-    settings: str = ''
-    description: str = '{}'
-    epsilon: str = '0'
-    adjacency: int = 0
+    symbols: int | None = None
     sampling: str = ''
-    period: str | None = None
-    seconds: str | None = None
-    made: str = ''
-    lengths: str = '[]'
-    content: bytes = b''
-    packed: bytes = b''
-    files: int = 0
+    period: Fraction | None = None
+    seconds: Fraction | None = None
+    zones: str | None = None
 
-    def __repr__(self) -> str:  # without the released words
-        return f'Entry({self.number}, {self.kind!r}, {self.subject!r}, {self.log_id!r})'
+    @classmethod
+    @lru_cache(maxsize=10_000)  # many subjects have one: what it costs is then found at once
+    def of(cls, loss: Loss) -> 'Unit':
+        """Return the unit of a subject whose first release this is."""
+        if loss.seconds is not None:
+            return cls(seconds=loss.seconds, zones=loss.zones)
+        return cls(loss.adjacency, loss.sampling, loss.period, zones=loss.zones)
 
-    @property
-    def words(self) -> tuple[tuple[str, ...], ...]:
-        """Return the released words; raise LedgerError if they are damaged."""
-        try:
-            return tuple(map(tuple, json.loads(zlib.decompress(self.packed))))
-        except (zlib.error, ValueError, TypeError):
-            pass
-        raise LedgerError(f'charge {self.number} of the ledger is damaged', damaged=True)
+    def accepts(self, loss: Loss) -> bool:
+        """Return whether a release can be counted in this unit."""
+        if loss.zones not in (None, self.zones):
+            return False
+        if self.seconds is not None or loss.seconds is not None:
+            return self.seconds is not None and loss.seconds is not None
+        return (self.sampling, self.period) == (loss.sampling, loss.period)
 
-    @property
-    def length(self) -> int:
-        """Return how many rows were released; 0 for a word that a live node began."""
-        try:
-            return int(sum(json.loads(self.lengths)))
-        except (ValueError, TypeError):
-            return 0
+    @lru_cache(maxsize=10_000)
+    def cost(self, loss: Loss) -> Fraction:
+        """Return what a release that it `accepts` costs in this unit."""
+        return loss.per_step * self.steps(loss.step)
 
-    @property
-    def symbols(self) -> int:
-        """Return how many symbols they are of; with `report_period` rows are more."""
-        loss = self.loss
-        return self.length if loss.sampling == 'archive' or loss.length is None else loss.length
+    def rho(self, loss: Loss) -> Fraction:
+        """Return the ρ of a release that it `accepts` in this unit."""
+        return loss.rho(self.steps(loss.step))
 
-    @property
-    def described(self) -> dict[str, Any]:
-        """Return `description`, decoded; empty where it is damaged. Not to be changed."""
-        return _decoded(self.description)
+    def cost_in_log(self, loss: Loss) -> Fraction:
+        """Return what a release costs in one of the logs that it is owed in."""
+        return self.cost(loss) if loss.of_log is None else loss.of_log
 
-    @property
-    def settings_described(self) -> dict[str, Any]:
-        """Return the settings alone of `described`."""
-        return {name: value for name, value in self.described.items() if name not in _OF_RELEASE}
+    def repeated_cost(self, loss: Loss) -> Fraction:
+        """Return what a change costs in each of the words of a release."""
+        return self.cost_in_log(loss) * loss.repeats
 
-    @property
-    def logs(self) -> dict[str, Span | None]:
-        """Return the log ids in which the charge is owed, with stamps where they are known."""
-        logs = self.described.get('logs')
-        if isinstance(logs, dict):
-            return {log: (span[0], span[1]) if _is_span(span) else None
-                    for log, span in logs.items()}
-        return {} if self.log_id is None else {self.log_id: None}
+    def repeated_rho(self, loss: Loss) -> Fraction:
+        """Return the same of ρ: it is a change of so many times as many symbols."""
+        if loss.of_log is not None:
+            return rho_of('pure', loss.of_log, loss.repeats, rule=loss.rule)
+        return loss.rho(self.steps(loss.step) * loss.repeats)
 
-    @property
-    def amount(self) -> Fraction:
-        """Return `epsilon` as a number."""
-        return amount(self.epsilon)
+    @lru_cache(maxsize=10_000)
+    def grouped(self, loss: Loss) -> Loss:
+        """
+        Return a loss that costs as much, without n where it is no limit: so there are few.
 
-    @property
-    def loss(self) -> Loss:
-        """Return the privacy loss of the release."""
-        return _loss_of(self.epsilon, self.adjacency, self.sampling, self.period, self.seconds,
-                        self.description)
+        (If a recovery sets a larger unit later, the loss is then counted as without n: as more.)
+        """
+        kind, each, most = loss.step
+        if most is None or most < self.steps((kind, each, None)):
+            return loss
+        return replace(loss, length=None, adjacency=loss.most_changes)
 
-    def described_amount(self, name: str) -> Fraction | None:
-        """Return an amount of the description, or None; raise LedgerError if it is damaged."""
-        return amount_or_none(self.described.get(name))
+    def steps(self, step: Step) -> int:
+        """Return how many steps of a loss the changes of this unit touch."""
+        kind, each, most = step
+        if self.seconds is None or each is None:
+            steps = self.symbols or 1
+        else:
+            steps = ceil(self.seconds / each) if kind == 'seconds' else symbols_during(
+                self.seconds, each)
+        return steps if most is None else min(steps, most)
 
-    def is_sound(self) -> bool:
-        """Return whether every column holds a valid value."""
-        number, kind, subject, log_id, settings, description, epsilon, adjacency, sampling, \
-            period, seconds, made, lengths, content, packed, files = self
-        return (type(subject) is type(settings) is type(description) is type(sampling)
-                is type(made) is type(lengths) is type(kind) is str
-                and (log_id is None or type(log_id) is str)
-                and type(number) is type(adjacency) is type(files) is int
-                and 0 <= files
-                and (1 <= adjacency or kind not in ('charge', 'unit')
-                     or kind == 'unit' and seconds is not None)
-                and type(content) is type(packed) is bytes
-                and type(epsilon) is str
-                and (period is None or type(period) is str)
-                and (seconds is None or type(seconds) is str)
-                and _are_sound(kind, epsilon, period, seconds,
-                               '' if kind == 'charge' else description))
-
-
-@lru_cache(maxsize=1000)  # most are alike
-def _are_sound(kind: str, epsilon: str, period: str | None, seconds: str | None,
-               description: str) -> bool:
-    """Return whether the amounts of an entry are sound; `description`: '' of a charge."""
-    try:
-        amount(epsilon)
-        described = _decoded(description)
-        amount_or_none(described.get('rho'))
-        delta = amount_or_none(described.get('delta'))
-        return (kind in KINDS and (delta is None or 0 < delta < 1)
-                and (period is None or amount(period) > 0)
-                and (seconds is None or amount(seconds) > 0
-                     and (period is not None or kind != 'charge')))
-    except LedgerError:
-        return False
+    def __str__(self) -> str:
+        inside = '' if self.zones is None else f' inside the zones {self.zones[:_DIGEST_SHOWN]}'
+        if self.seconds is not None:
+            return f'changes during {as_text(self.seconds)} s{inside}'
+        period = '' if self.period is None else f' {as_text(self.period)} s'
+        return (f'changes of up to {self.symbols} symbol{"" if self.symbols == 1 else "s"} '
+                f'(sampling: {self.sampling}{period}){inside}')
 
 
 @dataclass(slots=True)
@@ -208,9 +169,7 @@ class Account:
             else:
                 self.added_rho += rho
         elif entry.kind == 'unit':
-            self.unit = Unit(entry.adjacency or None, entry.sampling,
-                             amount_or_none(entry.period), amount_or_none(entry.seconds),
-                             _zones_of(entry.described))
+            self.unit = Unit.of(entry.loss)
         elif entry.kind == 'charge':
             self.add_loss(entry.loss, entry.log_id, entry.logs)
 
@@ -222,7 +181,7 @@ class Account:
         :param logs: as of `Entry`.
         """
         if self.unit is None:
-            self.unit = loss.unit
+            self.unit = Unit.of(loss)
         if log_id is not None and loss.sampling == 'archive':
             self._routes[log_id] = loss.repeats * loss.routes
         if loss.length is not None:
@@ -304,7 +263,7 @@ class Account:
         spent = self.spent() + self.cost(loss)
         if self.delta is None:
             return spent
-        rho = self.rho + (self.unit or loss.unit).rho(loss)
+        rho = self.rho + (self.unit or Unit.of(loss)).rho(loss)
         return min(spent, epsilon_at(rho, self.delta))
 
     @property
@@ -331,14 +290,50 @@ class Account:
 
         :raises BudgetError: it is another than that of the subject.
         """
-        unit = loss.unit if self.unit is None else self.unit
+        unit = Unit.of(loss) if self.unit is None else self.unit
         if not unit.accepts(loss):
             raise BudgetError(
                 f'the ledger counts what {self.subject!r} spends for {unit}, and this release '
-                f'would be counted for {loss.unit}: the two cannot be added. Release with the '
+                f'would be counted for {Unit.of(loss)}: the two cannot be added. Release with the '
                 'settings of before, or under another subject: anyone who reads both releases '
                 'gets the sum of their ε', subject=self.subject)
         return unit
+
+    def check(self, loss: Loss, log_id: str | None = None, budget: Fraction | None = None,
+              changes: str = '') -> None:
+        """
+        Check that one more charge would be within the budgets.
+
+        :param budget: what the log may spend; None: no limit.
+        :param changes: what `entry.changed_settings` returns.
+        :raises BudgetError: it would not be, or is counted in another unit than its subject.
+        """
+        self.check_unit(loss)
+        if self.budget is not None and (after := self.counted_with(loss)) > self.budget:
+            raise self._refusal(
+                f'the subject_budget of {self.subject!r}', loss, None, self.budget, self.counted,
+                after, changes,
+                '' if self.delta is None else f' ({accounting_text(self.delta)})')
+        if log_id is not None and budget is not None:
+            spent, cost = self.spent(log_id), self.cost(loss)
+            if spent + cost > budget:
+                raise self._refusal(f'the budget of the log {log_id!r}', loss, log_id, budget,
+                                    spent, spent + cost, changes)
+
+    def _refusal(self, name: str, loss: Loss, log_id: str | None, budget: Fraction,
+                 spent: Fraction, total: Fraction, changes: str, counted: str = '') -> BudgetError:
+        """Return the error of a charge after which `total` would be spent; `counted`: how."""
+        cost, left = total - spent, max(budget - spent, Fraction(0))
+        if not counted and cost != loss.epsilon:
+            counted = (f' (ε = {as_text(loss.epsilon)} at k = {loss.most_changes}, counted for '
+                       f'{self.unit})')
+        more = f'this costs {as_text(cost)} more{counted}'
+        text = (f'released before under other settings: {changes}; {more}, and {as_text(left)} is '
+                f'left: {name} is {as_text(budget)}' if changes else
+                f'{name} is {as_text(budget)}: {as_text(spent)} of it is spent, {as_text(left)} '
+                f'is left, and {more}')
+        return BudgetError(text, subject=self.subject, log_id=log_id, limit=budget, spent=spent,
+                           cost=cost)
 
     @property
     def budget_text(self) -> str:
@@ -380,31 +375,6 @@ class Account:
                 + (f', for {self.unit}' if self.unit is not None else ''))
 
 
-@lru_cache(maxsize=200)  # of many robots, most are alike
-def _decoded(description: str) -> dict[str, Any]:
-    try:
-        described = json.loads(description)
-    except ValueError:
-        described = {}
-    return described if isinstance(described, dict) else {}
-
-
-@lru_cache(maxsize=1000)  # many charges are alike
-def _loss_of(epsilon: str, adjacency: int, sampling: str, period: str | None,
-             seconds: str | None, description: str) -> Loss:
-    described, of_log = _decoded(description), None
-    with suppress(LedgerError):
-        of_log = amount_or_none(described.get('of_log'))
-    bound, during = described.get('bound'), amount_or_none(seconds)
-    return Loss(amount(epsilon), adjacency, sampling, amount_or_none(period), during,
-                bound if bound in BOUNDS else 'pure', _count_of(described.get('routes')) or 1,
-                described.get('whole') is True and during is not None,
-                _count_of(described.get('repeats')) or 1, of_log,
-                _count_of(described.get('length')), _zones_of(described),
-                max(_count_of(described.get('values')) or 2, 2),
-                RULE if described.get('zcdp_rule') == RULE else 1)
-
-
 def _sum(amounts: Iterable[Fraction]) -> Fraction:
     """Return the sum; most amounts of a ledger are zero, and adding fractions is slow."""
     total = _NOTHING
@@ -413,56 +383,6 @@ def _sum(amounts: Iterable[Fraction]) -> Fraction:
     return total
 
 
-def _zones_of(described: Mapping[str, Any]) -> str | None:
-    """Return the digest of zones in a description, or None."""
-    zones = described.get('zones')
-    return zones if isinstance(zones, str) else None
-
-
-def _count_of(number: object) -> int | None:
-    """Return a number ≥ 1 of a description; None where it is missing or damaged."""
-    return number if type(number) is int and number > 0 else None
-
-
-def _is_span(span: object) -> bool:
-    return isinstance(span, list) and len(span) == 2 and all(type(n) is int for n in span)
-
-
-@lru_cache(maxsize=1000)
-def amount(text: object) -> Fraction:
-    """
-    Return an amount that is stored in a ledger as text.
-
-    :raises LedgerError: it is no amount.
-    """
-    if not isinstance(text, str) or not _AMOUNT.fullmatch(text):
-        raise LedgerError('an amount in the ledger is damaged', damaged=True)
-    return Fraction(text)
-
-
-def rounded_up(rho: Fraction) -> Fraction:
-    """Return a ρ of at most 30 decimals: exact sums of many have too many digits."""
-    return rho if _FINEST % rho.denominator == 0 else Fraction(ceil(rho * _FINEST), _FINEST)
-
-
-def written(number: Fraction) -> str:
-    """Return an amount as the text that a ledger stores: exact, or rounded up where too long."""
-    return _written(number.numerator, number.denominator)  # a fraction's own hash is slow
-
-
-@lru_cache(maxsize=10_000)
-def _written(*ratio: int) -> str:
-    number = Fraction(*ratio)
-    if number.denominator.bit_length() > _MOST_BITS:  # of hundreds of lengths of short logs
-        number = rounded_up(number)
-    return as_decimal(number) or str(number)
-
-
 def accounting_text(delta: Fraction | None) -> str:
     """Return the name of an accounting; `delta`: None if it is pure."""
     return 'pure' if delta is None else f'zcdp, δ = {float(delta):g}'
-
-
-def amount_or_none(text: object) -> Fraction | None:
-    """Return the amount, or None if `text` is None."""
-    return None if text is None else amount(text)

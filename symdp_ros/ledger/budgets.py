@@ -1,16 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Budgets of subjects and logs: how they are named, kept to, and what a refusal says."""
-from collections.abc import Mapping
+"""Budgets of subjects and logs, as a caller names them."""
 from dataclasses import dataclass
 from fractions import Fraction
 import json
 from math import isfinite
-from typing import Any
 
 from symdp_ros.errors import BudgetError, printable
-from symdp_ros.ledger.accounts import Account, accounting_text, Entry, written
-from symdp_ros.ledger.units import as_fraction, as_text, Loss
+from symdp_ros.ledger.accounts import Account, accounting_text
+from symdp_ros.ledger.entry import as_text, Entry, written
+from symdp_ros.maps.reports import as_fraction
 
 ACCOUNTINGS = ('pure', 'zcdp')
 MOST_DELTA = 0.01
@@ -121,63 +120,3 @@ def checked_delta(accounting: str, delta: float) -> Fraction | None:
         raise BudgetError('accounting: zcdp needs delta, the chance that ε does not hold: above 0 '
                           f'and at most {MOST_DELTA}, such as 1e-6; it is {delta:g}')
     return as_fraction(delta)
-
-
-def check_budgets(account: Account, loss: Loss, log_id: str | None = None,
-                  budget: Fraction | None = None, changes: str = '') -> None:
-    """
-    Check that one more charge would be within the budgets.
-
-    :param budget: what the log may spend; None: no limit.
-    :param changes: what `changed_settings` returns.
-    :raises BudgetError: it would not be, or is counted in another unit than its subject.
-    """
-    account.check_unit(loss)
-    counted = ''
-    if account.delta is not None:
-        counted = f' ({accounting_text(account.delta)})'
-    if account.budget is not None and (after := account.counted_with(loss)) > account.budget:
-        raise _refusal(f'the subject_budget of {account.subject!r}', account, loss, None,
-                       account.budget, account.counted, after, changes, counted)
-    if log_id is not None and budget is not None:
-        spent, cost = account.spent(log_id), account.cost(loss)
-        if spent + cost > budget:
-            raise _refusal(f'the budget of the log {log_id!r}', account, loss, log_id, budget,
-                           spent, spent + cost, changes)
-
-
-def _refusal(name: str, account: Account, loss: Loss, log_id: str | None, budget: Fraction,
-             spent: Fraction, total: Fraction, changes: str, counted: str = '') -> BudgetError:
-    """Return the error of a charge after which `total` would be spent; `counted`: how."""
-    cost, left = total - spent, max(budget - spent, Fraction(0))
-    if not counted and cost != loss.epsilon:
-        counted = (f' (ε = {as_text(loss.epsilon)} at k = {loss.most_changes}, counted for '
-                   f'{account.unit})')
-    more = f'this costs {as_text(cost)} more{counted}'
-    text = (f'released before under other settings: {changes}; {more}, and {as_text(left)} is '
-            f'left: {name} is {as_text(budget)}' if changes else
-            f'{name} is {as_text(budget)}: {as_text(spent)} of it is spent, {as_text(left)} is '
-            f'left, and {more}')
-    return BudgetError(text, subject=account.subject, log_id=log_id, limit=budget, spent=spent,
-                       cost=cost)
-
-
-def changed_settings(before: Entry | None, now: Mapping[str, Any]) -> str:
-    """
-    Return how the settings of a log differ from those of its last release.
-
-    :param before: that release; None: there is none.
-    :param now: the settings.
-    :return: '' if they do not differ, or there is nothing to compare.
-    """
-    if before is None or not now:
-        return ''
-    was = before.settings_described
-    return ', '.join(
-        f'{name} {_short(was.get(name))} → {_short(now.get(name))}'
-        if len(f'{was.get(name)}{now.get(name)}') <= 40 else f'another {name}'
-        for name in sorted(was.keys() | now.keys()) if was.get(name) != now.get(name))
-
-
-def _short(value: object) -> str:
-    return f'{value:g}' if isinstance(value, float) else 'none' if value is None else str(value)

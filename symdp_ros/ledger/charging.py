@@ -7,7 +7,7 @@ from typing import Any, TYPE_CHECKING
 
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError
-from symdp_ros.ledger.units import Loss
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.settings import settings_of
 from symdp_ros.words.sampling_settings import SamplingSettings
 

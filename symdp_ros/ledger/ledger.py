@@ -5,7 +5,7 @@ The ledger: the privacy that each subject has spent, and for which release.
 
 Every charge is one row of a file, written in one transaction that first reads what was spent: so
 processes that share a ledger wait for one another, and cannot exceed a budget together. Sums are
-exact, and counted in one unit for each subject (`ledger.units`): ε is read as its shortest
+exact, and counted in one unit for each subject (`ledger.accounts`): ε is read as its shortest
 decimal, so three times 0.1 fits into 0.3. With accounting: zcdp, a budget limits the ε that
 follows from the sum of ρ at some δ (`core.accounting`), or the sum of ε where that is less.
 Budgets of subjects are rows, too: they are stored once, and used by every call.
@@ -23,21 +23,20 @@ ledger with a problem is not charged: see `ledger.recovery`.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 import json
 import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from symdp_ros.errors import BudgetError
+from symdp_ros.errors import BudgetError, LedgerError, printable
 from symdp_ros.files.closable import Closable
-from symdp_ros.ledger.accounts import Account, Entry, rounded_up, written
+from symdp_ros.ledger.accounts import Account, Unit
 from symdp_ros.ledger.budgets import budget_entry, checked_delta, limit, NamedBudget
-from symdp_ros.ledger.storage.database import LedgerDatabase, LedgerFile
+from symdp_ros.ledger.entry import Entry, Loss, new_charge, rounded_up, written
+from symdp_ros.ledger.storage.database import LedgerDatabase, LedgerFile, ReleasedFiles
 from symdp_ros.ledger.storage.entries import LedgerEntries
-from symdp_ros.ledger.storage.released_files import ReleasedFiles
 from symdp_ros.ledger.subjects import check_subject
-from symdp_ros.ledger.transaction import ChargeTransaction, new_charge
-from symdp_ros.ledger.units import Loss, Unit
 
 _PART_BYTES = 1 << 20
 
@@ -66,6 +65,13 @@ class Ledger(Closable):
         """Close the file."""
         self._database.close()
 
+    @contextmanager
+    def _read(self, subjects: Sequence[str] = ()) -> Iterator[LedgerEntries]:
+        """Give the entries, after reading what is new; `subjects`: of these, at least."""
+        with self._database.errors():
+            self._entries.read(subjects)
+            yield self._entries
+
     def fingerprint(self, words: Sequence[Sequence[str | None]]) -> bytes:
         """Return the HMAC of sensitive words under the key of the ledger."""
         return self._database.new_digest(
@@ -90,36 +96,30 @@ class Ledger(Closable):
 
     def find(self, subject: str, log_id: str, settings: str) -> Entry | None:
         """Return the charge of a log under some settings, or None."""
-        with self._database.errors():
-            self._entries.catch_up()
-            return self._entries.charge_of(subject, log_id, settings)
+        return self.find_all([subject], log_id, settings).get(subject)
 
     def find_all(self, subjects: Iterable[str], log_id: str, settings: str) -> dict[str, Entry]:
         """Return the charges of some subjects for a log under some settings, where there are."""
         subjects = list(subjects)
-        with self._database.errors():
-            self._entries.read(subjects)
-            charges = {subject: self._entries.charge_of(subject, log_id, settings)
+        with self._read(subjects) as entries:
+            charges = {subject: entries.charge_of(subject, log_id, settings)
                        for subject in subjects}
         return {subject: entry for subject, entry in charges.items() if entry is not None}
 
     def account(self, subject: str) -> Account:
         """Return what a subject has spent, its budget and its unit; not to be changed."""
-        with self._database.errors():
-            self._entries.catch_up()
-            return self._entries.account(subject)
+        with self._read() as entries:
+            return entries.account(subject)
 
     def subjects(self) -> list[str]:
         """Return every subject that the ledger knows, sorted."""
-        with self._database.errors():
-            self._entries.catch_up()
-            return self._entries.subjects()
+        with self._read() as entries:
+            return entries.subjects()
 
     def accounts(self) -> list[Account]:
         """Return the account of every subject, by its name; not to be changed."""
-        with self._database.errors():
-            self._entries.catch_up()
-            return list(map(self._entries.account, self._entries.subjects()))
+        with self._read() as entries:
+            return list(map(entries.account, entries.subjects()))
 
     def spent(self, subject: str, log_id: str | None = None) -> Fraction:
         """Return exactly what a subject, or one of its logs, has spent, in the subject's unit."""
@@ -127,7 +127,7 @@ class Ledger(Closable):
 
     def unit(self, entry: Entry) -> Unit:
         """Return the unit of a charge's subject; its own, where a damaged ledger tells none."""
-        return self.account(entry.subject).unit or entry.loss.unit
+        return self.account(entry.subject).unit or Unit.of(entry.loss)
 
     def cost(self, entry: Entry) -> Fraction:
         """Return what a charge costs in the unit of its subject."""
@@ -156,9 +156,8 @@ class Ledger(Closable):
         named = NamedBudget.of(subject_budget, accounting, delta)
         if not named.is_given:
             return
-        with self._database.errors():
-            self._entries.read(subjects)
-            accounts = {subject: self._entries.account(subject) for subject in subjects}
+        with self._read(subjects) as entries:
+            accounts = {subject: entries.account(subject) for subject in subjects}
         if any(named.adds_to(account) for account in accounts.values()):
             with self._entries.writing():
                 self._entries.check_sound()
@@ -221,33 +220,36 @@ class Ledger(Closable):
         :raises BudgetError: it would not be, or is counted in another unit than its subject.
         :raises LedgerError: the ledger has a problem.
         """
-        with self._database.errors():
-            self._entries.check_sound()
-            self._entries.check_budgets(subject, loss, log_id, limit('budget', budget),
-                                        json.loads(description or '{}'), account)
+        for error in self.check_all({subject: loss}, log_id, budget=budget,
+                                    description=description, account=account).values():
+            raise error
 
     def check_all(self, losses: Mapping[str, Loss], log_id: str | None = None, *,
-                  budget: float = 0.0, description: str = '') -> dict[str, BudgetError]:
+                  budget: float = 0.0, description: str = '',
+                  account: Account | None = None) -> dict[str, BudgetError]:
         """Return why a charge is refused, of those subjects of which one would be: `check`."""
         refused, most, described = {}, limit('budget', budget), json.loads(description or '{}')
-        with self._database.errors():
-            self._entries.read(list(losses))
-            self._entries.check_sound()
+        with self._read(list(losses)) as entries:
+            entries.check_sound()
             for subject, loss in losses.items():
                 try:
-                    self._entries.check_budgets(subject, loss, log_id, most, described)
+                    entries.check_budgets(subject, loss, log_id, most, described, account)
                 except BudgetError as error:
                     refused[subject] = error
         return refused
 
     @contextmanager
-    def charging(self, subject: str, *, budget: float = 0.0) -> Iterator[ChargeTransaction]:
+    def charging(self, subject: str, *,
+                 budget: float = 0.0) -> Iterator[Callable[..., tuple[Entry, bool]]]:
         """
         Open a transaction, for which other processes wait; it ends with the block.
 
         Its charges are then durable, or none of them is made: where the block ends with an error.
+        It gives a function that charges one release and returns what `charge` does, of the first
+        subject. It takes an entry of `new_charge` for each subject, and `files`. An error refuses
+        a release of one subject alone; of several, let it end the block: some may be charged.
 
-        :param subject: '': each charge says whose it is.
+        :param subject: whose are those entries that do not say it.
         :param budget: what one log may spend; 0.0: no limit.
         :raises BudgetError: `budget` is no budget.
         :raises LedgerError: the ledger cannot be written; the name can be none of a subject.
@@ -255,29 +257,41 @@ class Ledger(Closable):
         if subject:
             check_subject(subject)
         self.account(subject)  # the first reading takes longest: not within the transaction
-        transaction = ChargeTransaction(self._entries, self.files, subject,
-                                        limit('budget', budget))
+        most = limit('budget', budget)
         with self._entries.writing():
-            yield transaction
+            yield partial(self._charge, subject, most)
+
+    def _charge(self, subject: str, budget: Fraction | None, *new: Entry,
+                files: Sequence[LedgerFile] = ()) -> tuple[Entry, bool]:
+        """Charge a release in a transaction: see `charging`. The first subject has its files."""
+        charges = [self._entries.charge(
+            each, budget, () if i else files, subject=each.subject or subject)
+            for i, each in enumerate(new)]
+        for entry, is_new in charges if len(new) > 1 else ():
+            if not is_new:
+                raise LedgerError(f'{printable(entry.subject)} was charged for it by another '
+                                  'process meanwhile: release it again')
+        return charges[0]
 
     def charge(self, subject: str, loss: Loss, *, budget: float = 0.0, subject_budget: float = 0.0,
                files: Sequence[LedgerFile] = (), **described: Any) -> tuple[Entry, bool]:
         """
-        Make one charge, in a transaction of its own: see `ChargeTransaction.charge`.
+        Spend ε in a transaction of its own, or return the charge that the log has already.
 
         :param subject: whose privacy is spent.
         :param budget: what one log may spend; 0.0: no limit.
         :param subject_budget: as in `keep_budget`; the stored one holds.
+        :param files: of the release, which get the number of the charge.
         :param described: what else `new_charge` takes.
-        :return: the charge, and whether it is a new one.
+        :return: the charge, and whether it is a new one: a log is charged once under the same
+            settings.
         :raises BudgetError: the charge would pass a budget, or is counted in another unit than its
             subject; nothing is spent.
         :raises LedgerError: the ledger has a problem, or cannot be written; nothing is spent.
         """
         self.keep_budget(subject, subject_budget)
-        new = new_charge(loss, **described)
-        with self.charging(subject, budget=budget) as transaction:
-            return transaction.charge(new, files)
+        with self.charging(subject, budget=budget) as charge:
+            return charge(new_charge(loss, **described), files=files)
 
     def charges(self, **values: object) -> list[Entry]:
         """Return all charges in order; `values`: as of `entries`."""

@@ -8,9 +8,9 @@ from typing import Any
 
 from symdp_ros.errors import printable
 from symdp_ros.ledger.charging import Charging, loss_of
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.subjects import look_alike_text
-from symdp_ros.ledger.units import Loss
 from symdp_ros.words.live_word import LiveWord
 from symdp_ros.words.sampling_settings import SamplingSettings
 

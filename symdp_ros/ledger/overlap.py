@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Logs that show the same time, by their stamps: a change then shows in all of them."""
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 
 _SECOND = 10**9
@@ -31,8 +31,3 @@ def most_at_once(spans: Mapping[str, Span], costs: Mapping[str, Fraction],
             most, at = now, time
     return most, [] if at is None else [log for log, (first, last) in spans.items()
                                         if first - before <= at <= last]
-
-
-def span_of(entries: Sequence[tuple[int, object]]) -> Span:
-    """Return the span of a log's entries, each with its stamp, in order."""
-    return entries[0][0], entries[-1][0]

@@ -33,15 +33,15 @@ import uuid
 
 from symdp_ros.errors import LedgerError, printable, raising
 from symdp_ros.files.durable import flush
-from symdp_ros.ledger.accounts import accounting_text, Entry
+from symdp_ros.ledger.accounts import accounting_text
 from symdp_ros.ledger.budgets import budget_entry
+from symdp_ros.ledger.entry import (as_rounded_text, as_text, Entry, Loss,
+                                    loss_columns)
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.database import (check_version, COLUMNS, FAILURES,
                                                FILE_COLUMNS, LedgerDatabase, LedgerFile,
                                                refuse_other_paths)
 from symdp_ros.ledger.storage.mark import Mark
-from symdp_ros.ledger.transaction import loss_columns
-from symdp_ros.ledger.units import as_rounded_text, as_text, Loss
 
 _SQLITE_LOCKS = 0x40000000, 512  # first byte, and number of bytes, of SQLite's locks in a file
 _MOST_MISSING = 100_000  # rows that are looked for one by one
@@ -98,7 +98,7 @@ def recover(path: str | Path, least: dict[str, Fraction]) -> list[str]:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             for suffix in ('-wal', '-shm', '-journal'):
                 Path(f'{path}{suffix}').unlink(missing_ok=True)
-            _overwrite(file, place / 'new')
+            _overwrite(file, place / 'new')  # before its mark, which is never ahead of it
             os.replace(place / 'new.mark', mark_path)
             return report
 

@@ -28,11 +28,9 @@ from symdp_ros.maps.reports import protection
 from symdp_ros.maps.zones import zones_sentences
 from symdp_ros.messages.fields import full_type, message_class
 from symdp_ros.release.answers import answer, release_answer, status_answer
-from symdp_ros.release.engine import Releaser
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.outbox import check_apart, check_directories_apart
-from symdp_ros.release.report import code_of
-from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.session import code_of, Releaser
+from symdp_ros.release.settings import check_apart, check_directories_apart, ReleaseSettings
 from symdp_ros.ros.graph.queues import CALLS
 from symdp_ros.ros.lifecycle import ManagedNode
 from symdp_ros.ros.live.shared_runs import SharedRuns

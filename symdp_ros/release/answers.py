@@ -17,7 +17,8 @@ from symdp_ros.ledger.accounts import Account
 from symdp_ros.ledger.budgets import limit
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogState
-from symdp_ros.release.report import KINDS, Report
+from symdp_ros.release.draft import KINDS
+from symdp_ros.release.session import Report
 
 _LONGEST = 2000  # characters of a text
 _MOST = Fraction(sys.float_info.max)

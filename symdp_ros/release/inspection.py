@@ -122,7 +122,7 @@ class Inspection:
 
         :param allow_unknown: the share of its symbols that may be unknown.
         """
-        return not self.known or self.unknown > allow_unknown * self.symbols
+        return not self.known or self.unknown / self.symbols > allow_unknown
 
     def problem(self, chain: Chain, allow_unknown: float, *, archive: bool = False) -> str | None:
         """
@@ -139,7 +139,7 @@ class Inspection:
                 return f'none of its positions is in a region of the map: {self.outside}'
             named = f'. Unknown are {self.named(chain.states)}' if self.names else ''
             return ALL_UNKNOWN + named
-        if self.unknown > allow_unknown * self.symbols:
+        if self.unknown / self.symbols > allow_unknown:  # as `_allowing` counts
             named = f'name no state, such as {self.named(chain.states)}' if self.names else (
                 f'are positions outside all regions{self.outside and f" ({self.outside})"}')
             advice = 'correct the names (--symbol-map), or ' if self.names else ''
@@ -148,7 +148,7 @@ class Inspection:
                 f'charged: {advice}release it with --allow-unknown '
                 f'{_allowing(self.unknown, self.symbols)}')
         stays = sum(self.standing.values())
-        if stays > allow_unknown * self.symbols:
+        if stays / self.symbols > allow_unknown:
             most = max(self.standing, key=self.standing.__getitem__)
             other = '' if archive else ', or take changes of region alone (--sampling change)'
             return (

@@ -4,7 +4,7 @@
 A chain learned from logs, as a chain file: charged before it is visible, as every release is.
 
 The file holds noisy counts alone, and how it was made: ε, its unit, and how many logs there were.
-It shows something of every log, so its ε is owed in each of them (`units.Loss.repeats`).
+It shows something of every log, so its ε is owed in each of them (`entry.Loss.repeats`).
 The same logs are never learned from again for free: under the same settings the file that was made
 is handed out, under others a new one is charged.
 """
@@ -20,17 +20,15 @@ from typing import Any
 from symdp_ros.analysis.learning import learn_chain, LearningUnit
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import LogError, printable
+from symdp_ros.ledger.entry import as_text, Loss
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.overlap import most_at_once, Span
-from symdp_ros.ledger.units import as_text, Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.maps.chain_file import chain_text
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.release.engine import LogDraft
+from symdp_ros.release.draft import Draft, KINDS, LogDraft, Outcome, Stage
 from symdp_ros.release.inspection import ALL_UNKNOWN, Moves
-from symdp_ros.release.outbox import Outbox
-from symdp_ros.release.report import KINDS, Outcome
-from symdp_ros.release.session import Draft, ReleaseSession
+from symdp_ros.release.session import ReleaseSession
 from symdp_ros.release.settings import ReleaseSettings
 from symdp_ros.settings import digest_of_settings
 from symdp_ros.words.sampling_settings import SamplingSettings
@@ -138,13 +136,13 @@ class _LearnedChain(Draft):
                          f'stamps: ε = {as_text(loss.epsilon)} is charged')
         return loss
 
-    def draw(self, outbox: Outbox, stack: ExitStack) -> list[Path]:
-        """Learn the chain, and write it into the staging directory."""
+    def draw(self, stage: Stage) -> list[Path]:
+        """Learn the chain, and write it to a staged path."""
         settings = self._settings
         chain = learn_chain(
             settings.reading.chain, [log.sensitive for log in self._drafts],
             settings.reading.privacy.epsilon, unit=settings.unit)
-        path = stack.enter_context(outbox.staged('.yaml'))
+        path = stage('.yaml')
         sampling = settings.reading.sampling
         path.write_text(
             '# Learned by `symdp learn`, with noise. Readers of this file learn about the logs\n'

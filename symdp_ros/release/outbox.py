@@ -13,9 +13,11 @@ One process at a time holds a directory. So no process takes the staging directo
 one that was left behind, and no two choose the same name.
 """
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, ExitStack, suppress
+from dataclasses import replace
 import errno
 import fcntl
+from functools import partial
 from hashlib import sha256
 from io import FileIO
 import os
@@ -27,10 +29,14 @@ import time
 
 from symdp_ros.errors import ConfigurationError, LedgerError, printable, raising, SymdpError
 from symdp_ros.files.closable import Closable
-from symdp_ros.files.durable import files_in, flush
+from symdp_ros.files.durable import files_in, flush, make_durable, move
+from symdp_ros.ledger.entry import Entry
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.database import LedgerFile
-from symdp_ros.logs.log_files import remove
+from symdp_ros.logs import release_name
+from symdp_ros.logs.log_files import remove, SUFFIXES
+from symdp_ros.release.draft import Draft, Stage
+from symdp_ros.release.settings import WritingSettings
 
 _MARKER = '.private'  # of the names that `release_name` makes
 _SHORT = 100           # bytes of a name that every file system allows
@@ -43,10 +49,14 @@ _LEAST_ROOM = 1 << 20  # bytes that must be free before a charge, for entries of
 
 class Outbox(Closable):
     """
-    A release directory that this process holds until it is closed.
+    Where releases go: a directory that this process holds until it is closed.
 
     :param directory: an existing one.
     :param ledger: where releases are charged; None: they are not charged.
+    :param name: what the operator has named a single release, which the ledger does not store: it
+        is handed out again where a copy is found. '': releases of logs are named by `writing`, and
+        handed out again from the words in the ledger.
+    :param rewrite_missing: write an earlier release once more if its file is not in the directory.
     :param wait: seconds to wait for another process that holds the directory.
     :param on_wait: called once, before waiting.
     :raises ConfigurationError: the directory is missing, cannot be written to, or is held by
@@ -54,10 +64,13 @@ class Outbox(Closable):
     :raises LedgerError: the ledger cannot be read.
     """
 
-    def __init__(self, directory: str | Path, ledger: Ledger | None = None, *, wait: float = 10.0,
-                 on_wait: Callable[[], None] = lambda: None):
+    def __init__(self, directory: str | Path, ledger: Ledger | None = None, *, name: str = '',
+                 writing: WritingSettings = WritingSettings(), rewrite_missing: bool = False,
+                 wait: float = 10.0, on_wait: Callable[[], None] = lambda: None):
         self.directory = Path(os.path.realpath(directory))
-        self._ledger = ledger
+        self._ledger, self._name = ledger, name
+        self._writing, self._rewrite_missing = writing, rewrite_missing
+        self._last = 0  # the last number that was given
         # Staging folders carry the ledger id: another ledger must not clean them up.
         self._prefix = f'{_STAGING}{ledger.id if ledger is not None else "free"}-'
         self._lock = _locked(self.directory, wait, on_wait)
@@ -81,6 +94,48 @@ class Outbox(Closable):
             self._discard(self._staging)
         finally:
             self._lock.close()
+
+    def check_free(self, own: Path | None = None) -> None:
+        """
+        Check, before anything is read, that a name is not taken, nor promised.
+
+        :param own: the path of the same release.
+        :raises ConfigurationError: it is.
+        """
+        path = self.directory / self._name
+        if self._name and os.path.lexists(path):
+            raise ConfigurationError(f'{printable(path)} exists already: name another path for '
+                                     'the release')
+        if self._name and self._ledger is not None and path != own \
+                and self._ledger.files.has_path(path):
+            raise ConfigurationError(f'{printable(path)} is in the ledger as the path of another '
+                                     'release: name another one')
+
+    def names(self, log_id: str, files: int, number: int = 1) -> list[str]:
+        """Return the wanted names of so many files: after the log, or one number for all."""
+        if self._name:
+            return [self._name]
+        stem = f'{number:06d}'
+        if self._writing.keep_names:
+            stem = next((log_id.removesuffix(suffix) for suffix in SUFFIXES
+                         if log_id.endswith(suffix)), log_id)
+        return [release_name(f'{stem}-part{part + 1}' if files > 1 else stem, self._writing.format)
+                for part in range(files)]
+
+    def stage(self, draft: Draft, stack: ExitStack) -> None:
+        """
+        Draw a release into the staging directory, and check that it can be moved to its path.
+
+        :param stack: with it, what is staged and not charged is deleted.
+        :raises ConfigurationError: a name that the file system does not allow; too little space.
+        """
+        self._write(draft, draft.draw, stack)
+        self.check(self.names(draft.log_id, len(draft.files)))
+
+    def _write(self, draft: Draft, write: Callable[[Stage], Iterable[Path]],
+               stack: ExitStack) -> None:
+        paths = write(lambda suffix: stack.enter_context(self.staged(suffix)))
+        draft.files = [LedgerFile(0, Path(), path, digest_of(path), False) for path in paths]
 
     def check(self, names: Iterable[str]) -> None:
         """
@@ -118,14 +173,35 @@ class Outbox(Closable):
             if os.path.lexists(path) and not self._may_be_charged(path):
                 remove(path)
 
-    def make_staging_durable(self) -> None:
+    def place(self, drafts: Iterable[Draft]) -> None:
         """
-        Make the entries of the staging directory durable, before what it holds is charged.
+        Make the staging directory durable; give what is staged paths not taken, nor promised.
+
+        Then it can be charged.
 
         :raises ConfigurationError: that is not possible.
         """
         with _using(self.directory):
             flush(self._staging)
+        taken, number = set[Path](), self._last
+        numbered = not (self._name or self._writing.keep_names)
+        if numbered and self._ledger is not None:
+            # Counted in this directory: the ledger's own numbers depend on other subjects.
+            number = self._ledger.files.charges_in(self.directory)
+        for draft in drafts:
+            placed, number = list[LedgerFile](), number + 1
+            for part, file in enumerate(draft.files):
+                path = self.directory / self.names(draft.log_id, len(draft.files), number)[part]
+                while not self._name and (
+                        path in taken or os.path.lexists(path)
+                        or self._ledger is not None and self._ledger.files.has_path(path)):
+                    number += numbered
+                    path = path.with_name(self.names(draft.log_id, len(draft.files), number)[part]
+                                          ) if numbered else _variant(path)
+                taken.add(path)
+                placed.append(replace(file, path=path))
+            draft.files = placed
+        self._last = number
 
     def publish(self, file: LedgerFile) -> Path:
         """
@@ -139,18 +215,18 @@ class Outbox(Closable):
         path, ledger = file.path, self._ledger if file.number else None
         while True:
             try:
-                _move(file.staged, path)
+                move(file.staged, path)
                 break
             except FileExistsError:
                 if holds(path, file.digest):  # moved before a crash
                     break
-                free = variant(path)
+                free = _variant(path)
             except OSError as error:
-                free = _shorter(path)
+                free = _variant(path, short=True)
                 if error.errno != errno.ENAMETOOLONG or len(free.name) >= len(path.name):
                     raise
             if ledger is not None:
-                ledger.files.move(path, free)
+                ledger.files.change(path, path=free)
             path = free
         self._moved.append((path, ledger is not None))
         if len(self._moved) >= _MOST_MOVED:
@@ -173,6 +249,66 @@ class Outbox(Closable):
         if self._ledger is not None and charged:
             self._ledger.files.set_visible(*charged)
         self._moved.clear()
+
+    def reuse(self, draft: Draft, charge: Entry) -> tuple[Path, ...]:
+        """
+        Return where a release is that was charged before; put it there if needed.
+
+        :raises ConfigurationError: it is nowhere; or it is elsewhere, and the name is not free.
+        """
+        assert self._ledger is not None  # without one, no release is remembered
+        files = self._ledger.files.of(charge.number)
+        if self._name:
+            return self._copied(*files),
+        # What is staged elsewhere belongs to another process, which is about to move it.
+        if any(not (file.visible or holds(file.staged, file.digest)
+                    or holds(file.path, file.digest)) for file in files):
+            with ExitStack() as stack:  # it was lost before it was moved to its path
+                self._write_again(draft, charge, stack)
+                for file, new in zip(files, draft.files, strict=True):
+                    self._ledger.files.change(file.path, path=new.path, staged=new.staged,
+                                              digest=new.digest, visible=False)
+                return tuple(map(self.publish, self._ledger.files.of(charge.number)))
+        paths = self.paths_of(files)
+        if not self._rewrite_missing or not self._writing.keep.topics and all(
+                path.parent == self.directory and path.exists() for path in paths):
+            return tuple(paths)
+        paths = []
+        with ExitStack() as stack:  # once more, if possible to the path that the ledger has
+            self._write_again(draft, charge, stack)
+            for file, new in zip(files, draft.files, strict=True):
+                same = file.path.parent == self.directory and file.digest == new.digest
+                equal = None
+                if self._writing.keep.topics:  # it may have been released so, or otherwise
+                    equal = file.path if same and holds(file.path, new.digest) \
+                        else self.equal(new.staged, new.digest)
+                if same and not os.path.lexists(file.path):
+                    new = replace(new, path=file.path)
+                paths.append(equal or self.publish(new))
+                self._ledger.files.add_copy(charge.number, paths[-1], new.digest)
+        return tuple(paths)
+
+    def _write_again(self, draft: Draft, charge: Entry, stack: ExitStack) -> None:
+        """Stage the words of a charge durably, with other free paths."""
+        self._write(draft, partial(draft.write, charge.words), stack)
+        draft.make_durable()
+        self.place([draft])
+
+    def _copied(self, file: LedgerFile) -> Path:
+        """Return the wanted path of a file that was released before, after copying it there."""
+        path = self.directory / self._name
+        there = next((each for each in (path, file.path, file.staged)
+                      if holds(each, file.digest)), None)
+        if there is None:
+            raise ConfigurationError(
+                f'it was released before, as {printable(file.path)}, which is missing or was '
+                'changed, and the ledger does not store it: use a copy of that release')
+        if there == path:
+            return path
+        self.check_free(file.path)
+        with self.staged(there.suffix) as copy:
+            _copy(there, copy)
+            return self.publish(LedgerFile(0, path, copy, file.digest, True))
 
     def equal(self, staged: Path, digest: str) -> Path | None:
         """Return the path of a release that is equal to what is staged; None: there is none."""
@@ -241,37 +377,6 @@ class Outbox(Closable):
                    for file in files)
 
 
-def check_apart(ledger_path: str | Path, release_dir: str | Path) -> None:
-    """
-    Check that a ledger is, or would be, outside a release directory.
-
-    :raises ConfigurationError: it is inside.
-    """
-    if _lies_within(ledger_path, release_dir):
-        raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
-                                 'it where readers of releases cannot read it',
-                                 setting='ledger_file')
-
-
-def check_directories_apart(logs: str | Path, releases: str | Path) -> None:
-    """
-    Check that neither the logs nor their releases are, or would be, inside the other.
-
-    :raises ConfigurationError: one is, or they are the same.
-    """
-    if _lies_within(logs, releases) or _lies_within(releases, logs):
-        raise ConfigurationError(
-            f'{printable(logs)} and {printable(releases)} are the same, or lie inside one '
-            'another. Readers of releases must not be able to read what they are made of: use two '
-            'separate directories', setting='release_dir')
-
-
-def _lies_within(path: str | Path, directory: str | Path) -> bool:
-    """Return whether a path is a directory, or is, or would be, inside it; links are followed."""
-    inner, outer = Path(os.path.realpath(path)), Path(os.path.realpath(directory))
-    return outer in (inner, *inner.parents)
-
-
 def holds(path: Path, digest: str) -> bool:
     """Return whether a file or directory can be read and has this digest."""
     try:
@@ -280,23 +385,15 @@ def holds(path: Path, digest: str) -> bool:
         return False
 
 
-def variant(path: Path) -> Path:
-    """Return the path with another random part in its name."""
-    name, marker, rest = parts_of_name(path)
-    return path.with_name(f'{name.partition("~")[0]}~{secrets.token_hex(3)}{marker}{rest}')
-
-
-def _shorter(path: Path) -> Path:
-    """Return the path with a short name that no other release has."""
-    name, marker, rest = parts_of_name(path)
-    name = os.fsdecode(os.fsencode(name)[:_SHORT]).encode(errors='ignore').decode()
-    return path.with_name(f'{name.partition("~")[0]}~{secrets.token_hex(8)}{marker}{rest}')
-
-
-def parts_of_name(path: Path) -> tuple[str, str, str]:
-    """Return what is before, at and after the marker in the name of a release."""
+def _variant(path: Path, *, short: bool = False) -> Path:
+    """Return the path with another random part in its name; `short`: and little of the rest."""
     name, marker, rest = path.name.partition(_MARKER)
-    return (name, marker, rest) if marker else (path.stem, '', path.suffix)
+    if not marker:
+        name, rest = path.stem, path.suffix
+    if short:
+        name = os.fsdecode(os.fsencode(name)[:_SHORT]).encode(errors='ignore').decode()
+    part = secrets.token_hex(8 if short else 3)
+    return path.with_name(f'{name.partition("~")[0]}~{part}{marker}{rest}')
 
 
 def digest_of(path: Path) -> str:
@@ -319,6 +416,15 @@ def digest_of(path: Path) -> str:
 def _size(path: Path) -> list[int]:
     """Return the sizes of a file, or of what is in a directory; of links, nothing."""
     return sorted(os.lstat(file).st_size for file in files_in(path))
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file, or a directory with all in it, and make the copy durable."""
+    if source.is_dir():
+        shutil.copytree(source, target, copy_function=shutil.copyfile)
+    else:
+        shutil.copyfile(source, target)
+    make_durable(target)
 
 
 def _open_regular(path: str, flags: int, mode: int = 0o600) -> int:
@@ -377,24 +483,3 @@ def _is_own_directory(path: Path) -> bool:
     """Return whether a path is a directory, and not a link, of this user."""
     status = os.lstat(path)
     return stat.S_ISDIR(status.st_mode) and os.geteuid() in (0, status.st_uid)
-
-
-def _move(source: Path, target: Path) -> None:
-    """
-    Move a file or directory to a path that is free.
-
-    :raises FileExistsError: it is not free.
-    """
-    if os.path.lexists(target):
-        raise FileExistsError(target)
-    if source.is_dir():
-        os.rename(source, target)
-        return
-    try:
-        os.link(source, target)  # unlike a rename, this never replaces a file
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        os.rename(source, target)
-        return
-    os.unlink(source)

@@ -1,275 +1,78 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-The steps of every release: a draft is planned and staged, charged, and only then published.
+The way of every release: a draft is planned, staged, charged, and only then published.
 
-Logs, archives and learned chains take all of them; a dry run takes the first one alone,
-`Draft.plan`. `Destination` says where the files go; `release.outbox` has the order that survives a
-crash.
+Logs, archives and learned chains take all of it; a dry run takes the first step alone,
+`Draft.plan`. `release.outbox` has the order that survives a crash.
 """
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 import json
-import os
 from pathlib import Path
-import shutil
-from typing import Any, TypeAlias
+from time import monotonic
+from typing import Any, TYPE_CHECKING, TypeAlias, TypeVar
 
-from symdp_ros.errors import BudgetError, ConfigurationError, LogError, printable, SymdpError
+from symdp_ros.errors import (BudgetError, ConfigurationError, LedgerError, LogError, printable,
+                              SymdpError)
 from symdp_ros.files.closable import Closable
-from symdp_ros.files.durable import make_durable
-from symdp_ros.ledger.accounts import Entry
+from symdp_ros.ledger.entry import Entry, Loss, new_charge
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.overlap import Span
-from symdp_ros.ledger.storage.database import LedgerFile
-from symdp_ros.ledger.transaction import ChargeTransaction, new_charge
-from symdp_ros.ledger.units import Loss
-from symdp_ros.logs import release_name
-from symdp_ros.logs.log_files import SUFFIXES
-from symdp_ros.release.outbox import digest_of, holds, Outbox, parts_of_name, variant
-from symdp_ros.release.report import NOISE, Outcome, outcome_of
-from symdp_ros.release.settings import WritingSettings
+from symdp_ros.logs import list_logs, LogFile, LogState, SkippedLog, TopicOutcome
+from symdp_ros.release.draft import Draft, KINDS, LogDraft, NOISE, Outcome
+from symdp_ros.release.inspection import Moves
+from symdp_ros.release.mechanisms import Mechanisms
+from symdp_ros.release.outbox import Outbox
+from symdp_ros.release.settings import check_apart, ReleaseSettings, WritingSettings
 
+if TYPE_CHECKING:
+    from symdp_ros.core.annotations import RandomBits
+
+_T = TypeVar('_T')
+
+# Logs that are charged together: as many as these limits allow, and at least one.
+_MOST_LOGS = 100
+_MOST_SYMBOLS = 200_000
+_MOST_SECONDS = 2.0
 _SHOWN = 3  # subjects
 
 #: The charge of a draft and whether it is new; or why it was not made; None: without a ledger.
 _Charge: TypeAlias = tuple[Entry, bool] | Exception | None
 
 
-class Draft:
+@dataclass(frozen=True)
+class Report:
     """
-    A release until it is charged: what it is made of, and what is known of it so far.
+    The outcomes for many logs.
 
-    :ivar log_id: what the ledger charges it as.
-    :ivar changed: the error text where the same id was released before, with another content.
-    :ivar length, logs, content: once it was read: its symbols; as of `new_charge`; the
-        fingerprint of what is sensitive in it.
-    :ivar loss, losses: once it was planned: what it costs, None: nothing; and the same for each
-        subject, where it holds words of several. Words of subjects that are taken out of `losses`
-        before `stage` are not released. None: all words are of one subject.
-    :ivar words, taken, files: once it was staged: as of `new_charge`; where they are staged, and,
-        when it is charged, where they go.
+    :param skipped: logs that are still being recorded, and archives.
+    :param stopped: a stop was asked for before the last log.
+    :param problems: one sentence for each earlier release that is charged and could not be moved
+        to its path.
     """
 
-    log_id: str
-    changed: str
-    length: int = 0
-    logs: Mapping[str, Span] | None = None
-    content: bytes = b''
-    loss: Loss | None = None
-    losses: dict[str, Loss] | None = None
-    words: Sequence[Sequence[str]] = ()
-    taken: str = ''
-    files: Sequence[LedgerFile] = ()
+    outcomes: tuple[Outcome, ...]
+    skipped: tuple[SkippedLog, ...] = ()
+    stopped: bool = False
+    problems: tuple[str, ...] = ()
 
-    def read(self, stack: ExitStack) -> None:
-        """Read it; what it needs open is closed with the stack."""
-        raise NotImplementedError
+    @property
+    def ok(self) -> bool:
+        """Return whether no log was refused, failed or was left."""
+        return not (self.stopped or self.problems) and all(
+            outcome.kind in KINDS[:2] for outcome in self.outcomes)
 
-    def fingerprint(self, ledger: Ledger) -> bytes:
-        """Return the fingerprint of what is sensitive in it."""
-        raise NotImplementedError
-
-    def problem(self) -> str | None:
-        """Return why ε would be wasted on it; None: it would not be."""
-        raise NotImplementedError
-
-    def price(self) -> Loss:
-        """Return what its release costs."""
-        raise NotImplementedError
-
-    def draw(self, outbox: Outbox, stack: ExitStack) -> Sequence[Path]:
-        """Draw its words, and write them into the staging directory; return the paths."""
-        raise NotImplementedError
-
-    def write(self, words: Sequence[Sequence[str]], outbox: Outbox,
-              stack: ExitStack) -> Sequence[Path]:
-        """Do the same with words that the ledger has stored."""
-        raise NotImplementedError
-
-    def plan(self, earlier: Entry | None, ledger: Ledger | None, stack: ExitStack) -> str | None:
-        """
-        Find out what the release would cost; return why it is not made.
-
-        :param earlier: the charge of its log under these settings; None: it was not released.
-        :param stack: see `read`.
-        :raises LogError, ConfigurationError: it cannot be released.
-        """
-        self.read(stack)
-        if ledger is not None:
-            self.content = self.fingerprint(ledger)
-        if earlier is not None:
-            return None if earlier.content == self.content else self.changed
-        problem = self.problem()
-        if problem is None:
-            self.loss = self.price()
-        return problem
-
-    def stage(self, outbox: Outbox, stack: ExitStack) -> None:
-        """Draw the release, and write it into the staging directory."""
-        self.files = _staged(self.draw(outbox, stack))
-
-    def make_durable(self) -> None:
-        """Make durable what is staged."""
-        for file in self.files:
-            make_durable(file.staged)
-
-    def outcome(self, kind: str, files: Sequence[Path] = (), reason: str = '',
-                code: str = '') -> Outcome:
-        """Return its outcome."""
-        return Outcome(self.log_id, kind, self.length, tuple(files), reason, code,
-                       (self.logs or {}).get(self.log_id))
-
-
-class Destination:
-    """
-    Where the files of releases go: to free names in the directory of an outbox.
-
-    :param name: what the operator has named a single release, which the ledger does not store: it
-        is handed out again where a copy is found. '': releases of logs are named by `writing`, and
-        handed out again from the words in the ledger.
-    :param rewrite_missing: write an earlier release once more if its file is not in the directory.
-    """
-
-    def __init__(self, outbox: Outbox, ledger: Ledger | None, name: str = '',
-                 writing: WritingSettings = WritingSettings(), rewrite_missing: bool = False):
-        self._outbox, self._ledger, self._name = outbox, ledger, name
-        self._writing, self._rewrite_missing = writing, rewrite_missing
-        self._last = 0  # the last number that was given
-
-    def check_free(self, own: Path | None = None) -> None:
-        """
-        Check, before anything is read, that a name is not taken, nor promised.
-
-        :param own: the path of the same release.
-        :raises ConfigurationError: it is.
-        """
-        path = self._outbox.directory / self._name
-        if self._name and os.path.lexists(path):
-            raise ConfigurationError(f'{printable(path)} exists already: name another path for '
-                                     'the release')
-        if self._name and self._ledger is not None and path != own \
-                and self._ledger.files.has_path(path):
-            raise ConfigurationError(f'{printable(path)} is in the ledger as the path of another '
-                                     'release: name another one')
-
-    def names(self, log_id: str, files: int) -> list[str]:
-        """Return the wanted names of so many files: after the log, or one number for all."""
-        if self._name:
-            return [self._name]
-        stem = f'{1:06d}'
-        if self._writing.keep_names:
-            stem = next((log_id.removesuffix(suffix) for suffix in SUFFIXES
-                         if log_id.endswith(suffix)), log_id)
-        return [release_name(f'{stem}-part{part + 1}' if files > 1 else stem, self._writing.format)
-                for part in range(files)]
-
-    def place(self, drafts: Iterable[Draft]) -> None:
-        """Give the files of some releases paths that are neither taken nor promised."""
-        taken, number = set[Path](), self._last
-        numbered = not (self._name or self._writing.keep_names)
-        if numbered and self._ledger is not None:
-            # Counted in this directory: the ledger's own numbers depend on other subjects.
-            number = self._ledger.files.charges_in(self._outbox.directory)
-        for draft in drafts:
-            paths, number = list[Path](), number + 1
-            for name in self.names(draft.log_id, len(draft.files)):
-                path = self._outbox.directory / name
-                if numbered:
-                    path = _numbered(path, number)
-                while not self._name and (
-                        path in taken or os.path.lexists(path)
-                        or self._ledger is not None and self._ledger.files.has_path(path)):
-                    number += numbered
-                    path = _numbered(path, number) if numbered else variant(path)
-                taken.add(path)
-                paths.append(path)
-            draft.files = [replace(file, path=path)
-                           for file, path in zip(draft.files, paths, strict=True)]
-        self._last = number
-
-    def reuse(self, draft: Draft, charge: Entry) -> tuple[Path, ...]:
-        """
-        Return where a release is that was charged before; put it there if needed.
-
-        :raises ConfigurationError: it is nowhere; or it is elsewhere, and the name is not free.
-        """
-        assert self._ledger is not None  # without one, no release is remembered
-        files = self._ledger.files.of(charge.number)
-        if self._name:
-            return self._copied(*files),
-        # What is staged elsewhere belongs to another process, which is about to move it.
-        if any(not (file.visible or holds(file.staged, file.digest)
-                    or holds(file.path, file.digest)) for file in files):
-            with ExitStack() as stack:  # it was lost before it was moved to its path
-                self._write_again(draft, charge, stack)
-                for file, new in zip(files, draft.files, strict=True):
-                    self._ledger.files.restage(file.path, new.path, new.staged, new.digest)
-                return tuple(map(self._outbox.publish, self._ledger.files.of(charge.number)))
-        paths = self._outbox.paths_of(files)
-        if not self._rewrite_missing or not self._writing.keep.topics and all(
-                path.parent == self._outbox.directory and path.exists() for path in paths):
-            return tuple(paths)
-        paths = []
-        with ExitStack() as stack:  # once more, if possible to the path that the ledger has
-            self._write_again(draft, charge, stack)
-            for file, new in zip(files, draft.files, strict=True):
-                same = file.path.parent == self._outbox.directory and file.digest == new.digest
-                equal = None
-                if self._writing.keep.topics:  # it may have been released so, or otherwise
-                    equal = file.path if same and holds(file.path, new.digest) \
-                        else self._outbox.equal(new.staged, new.digest)
-                if same and not os.path.lexists(file.path):
-                    new = replace(new, path=file.path)
-                paths.append(equal or self._outbox.publish(new))
-                self._ledger.files.add_copy(charge.number, paths[-1], new.digest)
-        return tuple(paths)
-
-    def _write_again(self, draft: Draft, charge: Entry, stack: ExitStack) -> None:
-        """Stage the words of a charge durably, with other free paths."""
-        draft.files = _staged(draft.write(charge.words, self._outbox, stack))
-        draft.make_durable()
-        self._outbox.make_staging_durable()
-        self.place([draft])
-
-    def _copied(self, file: LedgerFile) -> Path:
-        """Return the wanted path of a file that was released before, after copying it there."""
-        path = self._outbox.directory / self._name
-        there = next((each for each in (path, file.path, file.staged)
-                      if holds(each, file.digest)), None)
-        if there is None:
-            raise ConfigurationError(
-                f'it was released before, as {printable(file.path)}, which is missing or was '
-                'changed, and the ledger does not store it: use a copy of that release')
-        if there == path:
-            return path
-        self.check_free(file.path)
-        with self._outbox.staged(there.suffix) as copy:
-            _copy(there, copy)
-            return self._outbox.publish(LedgerFile(0, path, copy, file.digest, True))
-
-
-def _staged(paths: Iterable[Path]) -> list[LedgerFile]:
-    """Return what is staged at some paths, without future paths yet."""
-    return [LedgerFile(0, Path(), path, digest_of(path), False) for path in paths]
-
-
-def _numbered(path: Path, number: int) -> Path:
-    """Return the path with another number in its name."""
-    name, marker, rest = parts_of_name(path)
-    _, dash, part = name.partition('-')
-    return path.with_name(f'{number:06d}{dash}{part}{marker}{rest}')
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy a file, or a directory with all in it, and make the copy durable."""
-    if source.is_dir():
-        shutil.copytree(source, target, copy_function=shutil.copyfile)
-    else:
-        shutil.copyfile(source, target)
-    make_durable(target)
+    def __str__(self) -> str:
+        counts = Counter(outcome.kind for outcome in self.outcomes)
+        parts = [f'{counts[kind]} {kind}' for kind in KINDS]
+        for state, number in Counter(log.state for log in self.skipped).items():
+            parts.append(f'{number} {state.value}')
+        if self.stopped:
+            parts.append('stopped before the rest')
+        return ', '.join(parts)
 
 
 class ReleaseSession(Closable):
@@ -283,8 +86,7 @@ class ReleaseSession(Closable):
     :param budget: the total ε that one log may ever spend; 0.0: no limit.
     :param subject_budget: the same for the subject; the ledger stores it. 0.0: the stored one.
     :param compare: what was released before is read again, and has failed if it changed.
-    :param wait, on_wait: as of `Outbox`.
-    :param name, writing, rewrite_missing: as of `Destination`.
+    :param name, writing, rewrite_missing, wait, on_wait: as of `Outbox`.
     :param partial: of a draft with words of several subjects, leave out those who were charged
         for it before, or would pass their budget; otherwise it is refused.
     :raises ConfigurationError, LedgerError: as `Outbox`.
@@ -303,8 +105,8 @@ class ReleaseSession(Closable):
         self._ledger, self._subject = ledger, subject
         self._budget, self._subject_budget = budget, subject_budget
         self._compare, self._partial = compare, partial
-        self.outbox = Outbox(directory, ledger, wait=wait, on_wait=on_wait)
-        self._destination = Destination(self.outbox, ledger, name, writing, rewrite_missing)
+        self.outbox = Outbox(directory, ledger, name=name, writing=writing,
+                             rewrite_missing=rewrite_missing, wait=wait, on_wait=on_wait)
 
     def close(self) -> None:
         """Let other processes use the directory."""
@@ -337,10 +139,10 @@ class ReleaseSession(Closable):
             self._subject, log_id, self._digest)  # of no subject: none
         reads_first = ledger is not None and not self._subject  # whose words these are
         if earlier is None and not reads_first:
-            self._destination.check_free()
+            self.outbox.check_free()
         elif earlier is not None and not self._compare:
             return Outcome(log_id, 'already released', earlier.symbols,
-                           self._destination.reuse(draft, earlier))
+                           self.outbox.reuse(draft, earlier))
         problem = draft.plan(earlier, ledger, stack)
         if problem is not None:
             return draft.outcome('refused', reason=problem, code=NOISE) if earlier is None \
@@ -348,16 +150,15 @@ class ReleaseSession(Closable):
         if earlier is None and draft.losses is not None and ledger is not None:
             earlier = self._leave_out(ledger, draft, draft.losses)
             if earlier is None:
-                self._destination.check_free()
+                self.outbox.check_free()
         elif earlier is None and ledger is not None:
             assert draft.loss is not None
             ledger.keep_budget(self._subject, self._subject_budget)
             ledger.check(self._subject, draft.loss, log_id, description=self._description,
                          budget=self._budget)
         if earlier is not None:
-            return draft.outcome('already released', self._destination.reuse(draft, earlier))
-        draft.stage(self.outbox, stack)
-        self.outbox.check(self._destination.names(log_id, len(draft.files)))
+            return draft.outcome('already released', self.outbox.reuse(draft, earlier))
+        self.outbox.stage(draft, stack)
         return None
 
     def _leave_out(self, ledger: Ledger, draft: Draft, losses: dict[str, Loss]) -> Entry | None:
@@ -395,36 +196,33 @@ class ReleaseSession(Closable):
             del losses[subject]
         return None
 
-    def publish(self, releases: Sequence[Outcome | Draft]) -> list[Outcome]:
+    def publish(self, outcomes: dict[Draft, Outcome | None]) -> None:
         """
-        Charge the drafts, in one transaction, and move them to their paths; return all outcomes.
+        Charge drafts without an outcome, in one transaction, and move them; note the outcomes.
 
         `Outbox.sync_moved` is to be called later, after all of several calls.
         """
-        outcomes = [each if isinstance(each, Outcome) else outcome_of(
-            each.log_id, each.make_durable) for each in releases]
-        releases = [outcome or each for outcome, each in zip(outcomes, releases, strict=True)]
-        charges = iter(self._charge([each for each in releases if isinstance(each, Draft)]))
-        return [each if isinstance(each, Outcome) else outcome_of(
-            each.log_id, partial(self._publish, each, next(charges)))
-            for each in releases]
+        for draft, outcome in outcomes.items():
+            outcomes[draft] = outcome or outcome_of(draft.log_id, draft.make_durable)
+        staged = [draft for draft, outcome in outcomes.items() if outcome is None]
+        for draft, charge in zip(staged, self._charge(staged), strict=True):
+            outcomes[draft] = outcome_of(draft.log_id, partial(self._publish, draft, charge))
 
     def _charge(self, drafts: Sequence[Draft]) -> Sequence[_Charge]:
         """Charge what is staged, or nothing of it where one cannot be written."""
         if not drafts:
             return []
         try:
-            self.outbox.make_staging_durable()
-            self._destination.place(drafts)
+            self.outbox.place(drafts)
             if self._ledger is None:
                 return [None] * len(drafts)
             entries = list(map(self._entries, drafts))
-            with self._ledger.charging(self._subject, budget=self._budget) as transaction:
-                return [_charged(transaction, *each) for each in zip(drafts, entries, strict=True)]
+            with self._ledger.charging(self._subject, budget=self._budget) as charge:
+                return [_charged(charge, *each) for each in zip(drafts, entries, strict=True)]
         except Exception as error:  # it is the outcome of each
             return [error] * len(drafts)
 
-    def _entries(self, draft: Draft) -> dict[str, Entry]:
+    def _entries(self, draft: Draft) -> list[Entry]:
         """Return the charge of a draft for each subject."""
         losses = draft.losses
         if losses is None:
@@ -434,7 +232,7 @@ class ReleaseSession(Closable):
             loss, self._digest, self._description, draft.log_id, content=draft.content,
             words=draft.words, lengths=None if draft.words else [draft.length], logs=draft.logs,
             taken=draft.taken) for loss in set(losses.values())}
-        return {subject: new[loss] for subject, loss in losses.items()}
+        return [new[loss]._replace(subject=subject) for subject, loss in losses.items()]
 
     def _publish(self, draft: Draft, charge: _Charge) -> Outcome:
         """Move what is staged and charged to its paths."""
@@ -446,20 +244,172 @@ class ReleaseSession(Closable):
             if not is_new:  # another process was faster
                 if self._compare and entry.content != draft.content:
                     return draft.outcome('failed', reason=draft.changed, code='log')
-                return draft.outcome('already released', self._destination.reuse(draft, entry))
+                return draft.outcome('already released', self.outbox.reuse(draft, entry))
             number = entry.number
         return draft.outcome('released', [self.outbox.publish(replace(file, number=number))
                                           for file in draft.files])
 
 
-def _charged(transaction: ChargeTransaction, draft: Draft, new: Mapping[str, Entry]) -> _Charge:
-    """Charge one release; return why not where it is refused."""
-    if len(new) > 1:  # all of them, or none: an error ends the transaction
-        return transaction.charge_all(new, draft.files)
+class Releaser(ReleaseSession):
+    """
+    Releases logs into one directory, which it holds until it is closed.
+
+    :param release_dir: an existing directory.
+    :param ledger: None: nothing is charged, and no release is remembered.
+    :param allow_unknown: refuse a log, before anything is charged, that would come out as noise:
+        `inspection.Inspection.is_noise`, and nothing else of its content, is told by that. None:
+        refuse no log for its content.
+    :param for_operator: outcomes are shown to nobody but the operator of the logs. A refusal then
+        tells what is unknown in a log, and a robot that stands still is one more reason:
+        `inspection.Inspection.problem`. And a log whose content changed since it was released has
+        failed; otherwise it is not read again, as anyone who can write a log, and not read it,
+        could confirm a guess.
+    :param on_topics: called for each log of which topics are kept. A log then fails where one of
+        them is missing or cannot be kept. Only for callers who show this to nobody else. None:
+        such topics are left out.
+    :param program: what a released recording says that it was made with.
+    :param mechanisms: those of the settings, if they were made before.
+    :param random: for tests, an object with `getrandbits`.
+    :param keeping: what else `ReleaseSession` takes.
+    :raises ConfigurationError: settings that are not valid; the ledger is inside `release_dir`;
+        the directory is missing, cannot be written to, or is in use by another process.
+    """
+
+    def __init__(self, settings: ReleaseSettings, release_dir: str | Path, *,
+                 ledger: Ledger | None = None, allow_unknown: float | None = None,
+                 for_operator: bool = False, mechanisms: Mechanisms | None = None,
+                 random: 'RandomBits | None' = None,
+                 on_topics: Callable[[LogFile, tuple[TopicOutcome, ...]], None] | None = None,
+                 program: str = 'symdp_ros', **keeping: Any):
+        settings.check()
+        if ledger is not None:
+            check_apart(ledger.path, release_dir)
+        self._draft_of = partial(
+            LogDraft, settings, mechanisms=mechanisms or Mechanisms(settings, random),
+            moves=Moves.of(settings.chain, stays_only=True), allow_unknown=allow_unknown,
+            on_topics=on_topics, program=program, for_operator=for_operator)
+        super().__init__(settings, release_dir, ledger=ledger, compare=for_operator,
+                         writing=settings.writing, **keeping)
+
+    def __repr__(self) -> str:
+        return f'<Releaser into {str(self.outbox.directory)!r}>'
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Return a sentence for each release that is charged and not at its path."""
+        return self.outbox.problems
+
+    def release_directory(self, log_dir: str | Path, stop: Callable[[], bool] = lambda: False,
+                          on_outcome: Callable[[Outcome], None] = lambda outcome: None) -> Report:
+        """
+        Release every log of a directory that is not yet released under these settings.
+
+        Up to 100 logs are charged in one transaction.
+
+        :param stop: called before each log, and before each transaction; True: stop there, and
+            charge nothing any more.
+        :param on_outcome: called after each log, once its transaction is done.
+        :raises LogError: the directory cannot be read.
+        """
+        listing = list_logs(log_dir)
+        return self.release_all(listing.logs, stop, on_outcome, listing.skipped)
+
+    def release_all(self, logs: Iterable[LogFile], stop: Callable[[], bool] = lambda: False,
+                    on_outcome: Callable[[Outcome], None] = lambda outcome: None,
+                    skipped: Iterable[SkippedLog] = ()) -> Report:
+        """
+        Release some logs; parameters as in `release_directory`.
+
+        :param skipped: logs of the same listing; those that are unusable have failed.
+        """
+        others = tuple(log for log in skipped if log.state is not LogState.UNUSABLE)
+        outcomes = unusable(skipped)
+        for outcome in outcomes:
+            on_outcome(outcome)
+        waiting, stopped = deque(logs), False
+        while waiting and not stopped:
+            released, stopped = self._release_next(waiting, stop)
+            for outcome in released:
+                on_outcome(outcome)
+            outcomes += released
+        self.outbox.sync_moved()
+        return Report(tuple(outcomes), others, stopped, self.problems)
+
+    def release(self, log: LogFile, stop: Callable[[], bool] = lambda: False) -> Outcome | None:
+        """
+        Release one log; the outcome also reports what is wrong with it.
+
+        :param stop: called before anything is spent; True: nothing is, and None is returned.
+        """
+        return next(iter(self.release_all([log], stop).outcomes), None)
+
+    def _release_next(self, waiting: deque[LogFile],
+                      stop: Callable[[], bool]) -> tuple[list[Outcome], bool]:
+        """
+        Take the next logs, and release them; return outcomes, and whether to stop.
+
+        They are charged in one transaction: each one's flush to the disk takes long.
+        """
+        outcomes = dict[Draft, Outcome | None]()
+        symbols, until, stopped = 0, monotonic() + _MOST_SECONDS, False
+        with ExitStack() as stack:
+            while (waiting and len(outcomes) < _MOST_LOGS and symbols < _MOST_SYMBOLS
+                   and monotonic() < until and not (stopped := stop())):
+                draft = self._draft_of(waiting.popleft())
+                outcomes[draft] = outcome_of(draft.log_id, partial(self.prepare, draft, stack))
+                symbols += draft.length
+            stopped = stopped or stop()
+            if not stopped:
+                self.publish(outcomes)
+        return [outcome for outcome in outcomes.values() if outcome is not None], stopped
+
+
+def unusable(skipped: Iterable[SkippedLog]) -> list[Outcome]:
+    """Return the outcomes of those logs that were skipped as unusable: they have failed."""
+    return [Outcome(log.name, 'failed', reason=log.reason, code='log') for log in skipped
+            if log.state is LogState.UNUSABLE]
+
+
+def outcome_of(log_id: str, work: Callable[[], _T]) -> _T | Outcome:
+    """
+    Return what `work` returns, or the outcome of the error that it raises.
+
+    Only the texts of this package's own errors are used: others might quote the log.
+    """
     try:
-        [(subject, entry)] = new.items()
-        return transaction.charge(entry, draft.files, subject)
+        return work()
+    except Exception as error:
+        kind, line = 'failed', None
+        if isinstance(error, LogError):
+            reason, line = error.reason, error.line
+        elif isinstance(error, SymdpError):
+            kind, reason = 'refused' if isinstance(error, BudgetError) else kind, str(error)
+        elif isinstance(error, OSError):
+            reason = f'the release directory cannot be written: {error.strerror}'
+        else:
+            reason = f'an error of type {type(error).__name__}: please report it'
+        return Outcome(log_id, kind, reason=reason, code=code_of(error), line=line)
+
+
+def code_of(error: Exception) -> str:
+    """Return an error as one word, for programs."""
+    if isinstance(error, BudgetError):
+        if error.limit is None:
+            return 'budget'
+        return 'subject_budget' if error.log_id is None else 'log_budget'
+    return next((code for kind, code in (
+        (LogError, 'log'), (LedgerError, 'ledger'), (SymdpError, 'settings'), (OSError, 'disk'))
+        if isinstance(error, kind)), 'internal')
+
+
+def _charged(charge: Callable[..., tuple[Entry, bool]], draft: Draft,
+             entries: Sequence[Entry]) -> _Charge:
+    """Charge one release; return why not where it is refused."""
+    try:
+        return charge(*entries, files=draft.files)
     except SymdpError as error:
+        if len(entries) > 1:  # all of them, or none: it ends the transaction
+            raise
         return error
 
 

@@ -8,15 +8,17 @@ Releases with the same `digest` are the same release; other settings change only
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 import json
+import os
+from pathlib import Path
 from typing import Any
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.errors import ConfigurationError
+from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.ledger.charging import loss_of
-from symdp_ros.ledger.units import Loss
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.logs import Keep
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.graph import TransitionGraph
@@ -239,3 +241,34 @@ def _rows(values: Mapping[str, Any]) -> tuple[SamplingSettings, MechanismSetting
             'protect needs times, and the rows of an archive are symbols: give adjacency: k '
             '(--adjacency) instead, which hides any k of them', setting='adjacency')
     return SamplingSettings(), MechanismSettings.of(values)
+
+
+def check_apart(ledger_path: str | Path, release_dir: str | Path) -> None:
+    """
+    Check that a ledger is, or would be, outside a release directory.
+
+    :raises ConfigurationError: it is inside.
+    """
+    if _lies_within(ledger_path, release_dir):
+        raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
+                                 'it where readers of releases cannot read it',
+                                 setting='ledger_file')
+
+
+def check_directories_apart(logs: str | Path, releases: str | Path) -> None:
+    """
+    Check that neither the logs nor their releases are, or would be, inside the other.
+
+    :raises ConfigurationError: one is, or they are the same.
+    """
+    if _lies_within(logs, releases) or _lies_within(releases, logs):
+        raise ConfigurationError(
+            f'{printable(logs)} and {printable(releases)} are the same, or lie inside one '
+            'another. Readers of releases must not be able to read what they are made of: use two '
+            'separate directories', setting='release_dir')
+
+
+def _lies_within(path: str | Path, directory: str | Path) -> bool:
+    """Return whether a path is a directory, or is, or would be, inside it; links are followed."""
+    inner, outer = Path(os.path.realpath(path)), Path(os.path.realpath(directory))
+    return outer in (inner, *inner.parents)

@@ -10,7 +10,8 @@ from in_process import ROOT, run_symdp
 import pytest
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.ledger.units import Loss, Unit
+from symdp_ros.ledger.accounts import Unit
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.reports import as_fraction
 from symdp_ros.options import PARAMETERS

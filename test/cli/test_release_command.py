@@ -19,7 +19,7 @@ import pytest
 from symdp_ros import __version__, Chain
 from symdp_ros.cli.main import main
 from symdp_ros.core.accounting import response_rho
-from symdp_ros.ledger.accounts import written
+from symdp_ros.ledger.entry import written
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import read_log, write_log
 from symdp_ros.release import outbox
@@ -345,7 +345,7 @@ def test_what_is_charged_and_cannot_be_put_in_its_place_is_said(place, monkeypat
     arguments = ['release', 'logs', '--chain', str(CHAIN), '--epsilon=1', '--adjacency=1', '-o',
                  'out', *LEDGER,
                  '--mechanism', 'causal']
-    move, left = outbox._move, [1]
+    move, left = outbox.move, [1]
 
     def fails(source, target):
         if left[0] > 0:
@@ -353,7 +353,7 @@ def test_what_is_charged_and_cannot_be_put_in_its_place_is_said(place, monkeypat
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         move(source, target)
 
-    monkeypatch.setattr(outbox, '_move', fails)
+    monkeypatch.setattr(outbox, 'move', fails)
     assert main(arguments) == 1
     assert 'cannot be written: Input/output error' in ' '.join(capsys.readouterr().out.split())
     left[0] = 1

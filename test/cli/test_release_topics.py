@@ -15,11 +15,11 @@ ARGUMENTS = ('--chain', CHAIN, '--epsilon=1', '--adjacency=1', '--mechanism', 'c
 KILLED = """
 import os
 from symdp_ros.cli.main import main
-from symdp_ros.release import engine, outbox
+from symdp_ros.release import outbox
 import symdp_ros.release.archives.archive
 def run(place, at, *arguments):
     os.chdir(place)
-    setattr(outbox if at == '_move' else outbox.Outbox, at, lambda *arguments: os._exit(9))
+    setattr(outbox if at == 'move' else outbox.Outbox, at, lambda *arguments: os._exit(9))
     main(arguments)
 """
 
@@ -130,7 +130,7 @@ def test_nothing_is_charged_for_what_is_refused(place):
 def test_a_kill_between_the_charge_and_the_move(place, killed, form):
     """What was charged is handed out at the next start, kept topics and all."""
     keeping = ('--keep', '/battery_state', '--format', form)
-    assert killed(place, '_move', *keeping) == 9
+    assert killed(place, 'move', *keeping) == 9
     assert released(place) == [] and spent(place)[0] == 1.0
     run = release(place, *keeping, logs=['monday'])
     assert run.returncode == 0 and '1 already released' in run.stdout
@@ -171,7 +171,7 @@ def test_a_dry_run(place):
 
 def test_what_was_staged_is_lost(place, killed):
     """It is written again, with the same private symbols."""
-    assert killed(place, '_move', '--keep', '/battery_state') == 9
+    assert killed(place, 'move', '--keep', '/battery_state') == 9
     for file in (place / 'out').glob('.staging*/*/*'):
         file.unlink()
     _, words = spent(place)

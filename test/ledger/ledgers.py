@@ -8,9 +8,9 @@ from pathlib import Path
 import shutil
 import sqlite3
 
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.database import LedgerFile
-from symdp_ros.ledger.units import Loss
 
 
 def loss(epsilon=1, adjacency=1, sampling='message', period=None, seconds=None, **more):

@@ -18,6 +18,24 @@ def run(path, moment):
     return kill_at(moment, lambda: recover(path, {}), 'ledger')
 """
 
+BETWEEN = """
+import os, signal
+from symdp_ros.ledger import recovery
+def run(path):
+    begun = []
+    def killed_second(step, ends):
+        def begin(*arguments):
+            if str(arguments[-1]).endswith(ends):
+                if begun:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                begun.append(step)
+            step(*arguments)
+        return begin
+    recovery._overwrite = killed_second(recovery._overwrite, '')
+    os.replace = killed_second(os.replace, path + '.mark')
+    recovery.recover(path, {})
+"""
+
 
 @pytest.fixture
 def recovering():
@@ -56,3 +74,27 @@ def test_a_recovery_that_is_killed_loses_no_spend(tmp_path, recovering):
         left = {file.name for file in place.parent.iterdir() if 'damaged' not in file.name}
         assert left == {path.name, f'{path.name}.mark'}
     report(f'{len(moments)} kills', 'nothing lost')
+
+
+@pytest.mark.parametrize('cause', ['is damaged', 'looks rolled back'])
+def test_between_ledger_and_mark_a_killed_recovery_has_said_what_it_found(tmp_path, cause):
+    """The mark follows the ledger: one that is ahead of it would give a false cause."""
+    path = tmp_path / 'a.ledger'
+    make_ledger(path, 2)
+    put_back_older_copy(path)
+    mark = path.with_name(f'{path.name}.mark')
+    if cause == 'is damaged':
+        mark.write_bytes(mark.read_bytes()[:-9])
+    before = mark.read_bytes()
+    with forked(BETWEEN) as run:
+        assert run(path)[0] == -9
+    assert mark.read_bytes() == before
+    with Ledger(path) as ledger:
+        [said] = ledger.entries(kind='recovery')
+        assert cause in said.description
+        with pytest.raises((BudgetError, LedgerError)):
+            ledger.charge('r1', loss(), settings='s', description='{}')
+    recover(path, {})
+    with Ledger(path) as ledger:
+        assert ledger.problems() == [] and said in ledger.entries(kind='recovery')
+        assert ledger.spent('r1') == (2 if cause == 'is damaged' else 3)

@@ -17,11 +17,11 @@ from ledgers import change, held, loss
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError, LedgerError, Privacy
+from symdp_ros.ledger.entry import as_text, Loss, new_charge
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
 from symdp_ros.ledger.storage.database import LedgerFile
-from symdp_ros.ledger.transaction import new_charge
-from symdp_ros.ledger.units import as_fraction, as_text, Loss
+from symdp_ros.maps.reports import as_fraction
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -197,8 +197,8 @@ def spend_everything(path):
     return subprocess.run([sys.executable, '-c', f"""
 from fractions import Fraction
 from symdp_ros.errors import SymdpError
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.units import Loss
 try:
     with Ledger({str(path)!r}) as ledger:
         for i in range(20):
@@ -259,7 +259,7 @@ def test_other_processes_never_take_the_ledger_from_under_two_objects_of_one(tmp
         for number in 3, 5:
             subprocess.run([sys.executable, '-c', 'import sys\n'
                             'from symdp_ros.ledger.ledger import Ledger\n'
-                            'from symdp_ros.ledger.units import Loss\n'
+                            'from symdp_ros.ledger.entry import Loss\n'
                             'with Ledger(sys.argv[1]) as ledger:\n'
                             '    ledger.charge("r1", Loss(1, 1, "message"), '
                             'settings=sys.argv[2], description="{}")\n', path, str(number)],
@@ -321,7 +321,7 @@ def test_one_log_from_many_threads_is_charged_once(tmp_path):
 def test_it_survives_kill_9_at_any_moment(tmp_path):
     """A process that charges again and again is killed at random moments; nothing is torn."""
     script = ('import sys\nfrom symdp_ros.ledger.ledger import Ledger\n'
-              'from symdp_ros.ledger.units import Loss\n'
+              'from symdp_ros.ledger.entry import Loss\n'
               'from fractions import Fraction\n'
               'ledger = Ledger(sys.argv[1])\nprint("ready", flush=True)\n'
               'for i in range(10**6):\n'
@@ -356,24 +356,24 @@ def staged(name):
 def test_many_charges_are_made_at_once_and_each_may_be_refused(ledger):
     charge(ledger, log_id='before.csv')
     ledger.keep_budget('r1', 4.0)
-    with ledger.charging('r1') as transaction:
+    with ledger.charging('r1') as make:
         def charged(*new, files=(), **more):
-            entry, is_new = transaction.charge(wanted(*new, **more), files)
+            entry, is_new = make(wanted(*new, **more), files=files)
             return entry.number, is_new
 
         assert charged('a.csv', files=[staged('1')]) == (3, True)
         assert charged('before.csv') == (1, False)
         with refused(BudgetError, cost=Fraction(5, 2)):
-            transaction.charge(wanted('big.csv', 2.5))
+            make(wanted('big.csv', 2.5))
         with refused(LedgerError, '/out/1 was promised to another release', damaged=False):
             charged('b.csv', files=[staged('2')])
         assert charged('b.csv') == (4, True)
         assert charged('a.csv', content=b'another') == (3, False)
         with refused(LedgerError, 'not UTF-8', damaged=False):
-            transaction.charge(wanted('\udcff'))
+            make(wanted('\udcff'))
         assert charged('c.csv') == (5, True)
         with refused(BudgetError, left=0):
-            transaction.charge(wanted('d.csv'))
+            make(wanted('d.csv'))
     assert ledger.spent('r1') == 4 and ledger.problems() == []
     assert [entry.log_id for entry in ledger.charges()] == [
         'before.csv', 'a.csv', 'b.csv', 'c.csv']
@@ -381,9 +381,9 @@ def test_many_charges_are_made_at_once_and_each_may_be_refused(ledger):
 
 def test_of_many_charges_none_is_made_where_one_fails(ledger, tmp_path):
     charge(ledger, log_id='before.csv')
-    with pytest.raises(OSError), ledger.charging('r1') as transaction:
-        transaction.charge(wanted('a.csv'))
-        transaction.charge(wanted('b.csv'))
+    with pytest.raises(OSError), ledger.charging('r1') as make:
+        make(wanted('a.csv'))
+        make(wanted('b.csv'))
         raise OSError
     assert ledger.spent('r1') == 1 and ledger.find('r1', 'a.csv', 's') is None
     assert charge(ledger, log_id='c.csv')[0].number == 2
@@ -392,17 +392,19 @@ def test_of_many_charges_none_is_made_where_one_fails(ledger, tmp_path):
 
 
 def test_a_release_of_several_subjects_is_charged_to_all_or_to_none(ledger):
-    with ledger.charging('') as transaction:
-        first, is_new = transaction.charge_all(
-            {'r1': wanted('a.csv'), 'r2': wanted('a.csv', 2.0)}, [staged('1')])
+    def of(subject, epsilon=1.0):
+        return wanted('a.csv', epsilon)._replace(subject=subject)
+
+    with ledger.charging('') as make:
+        first, is_new = make(of('r1'), of('r2', 2.0), files=[staged('1')])
     assert is_new and (first.number, first.subject, first.files) == (1, 'r1', 1)
     assert [entry.files for entry in ledger.charges()] == [1, 0]
     [kept] = ledger.files.all()
     assert (kept.number, str(kept.path), str(kept.staged), kept.digest, kept.visible) == (
         1, '/out/1', '/staged/1', 'd', False)
     with refused(LedgerError, 'r2 was charged for it by another process', damaged=False):
-        with ledger.charging('') as transaction:
-            transaction.charge_all({'r3': wanted('a.csv'), 'r2': wanted('a.csv', 2.0)})
+        with ledger.charging('') as make:
+            make(of('r3'), of('r2', 2.0))
     assert ledger.subjects() == ['r1', 'r2'] and ledger.problems() == []
     found = ledger.find_all(['r1', 'r2', 'r3'], 'a.csv', 's')
     assert {subject: entry.number for subject, entry in found.items()} == {'r1': 1, 'r2': 2}
@@ -417,8 +419,8 @@ def test_a_release_of_several_subjects_is_charged_to_all_or_to_none(ledger):
 def test_a_loss_is_read_again_as_it_was_charged(ledger, tmp_path, more, description):
     charged = loss(Fraction(1, 7), 2, **more)
     new = new_charge(charged, 's', description, 'a.csv', words=[['hall']])
-    with ledger.charging('r1') as transaction:
-        transaction.charge(new)
+    with ledger.charging('r1') as make:
+        make(new)
     with Ledger(tmp_path / 'robots.ledger') as again:
         [entry] = again.charges()
     assert entry.loss == charged
@@ -436,8 +438,8 @@ def test_who_names_no_budget_has_none(ledger):
     ledger.check('r1', large, 'a.csv')
     assert ledger.check_all({'r1': large}, 'a.csv') == {}
     assert list(ledger.check_all({'r1': large}, 'a.csv', budget=49.0)) == ['r1']
-    with ledger.charging('r1') as transaction:
-        transaction.charge(new_charge(large, 's', '{}', 'a.csv'))
+    with ledger.charging('r1') as make:
+        make(new_charge(large, 's', '{}', 'a.csv'))
     assert ledger.spent('r1', 'a.csv') == 50
 
 

@@ -10,10 +10,10 @@ import pytest
 from refusals import refused
 from symdp_ros import BudgetError
 from symdp_ros.core.accounting import epsilon_at, response_rho
-from symdp_ros.ledger.accounts import Account, rounded_up
+from symdp_ros.ledger.accounts import Account
+from symdp_ros.ledger.entry import as_rounded_text, Loss, rounded_up
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
-from symdp_ros.ledger.units import as_rounded_text, Loss
 
 DELTA = Fraction(1, 10**6)
 

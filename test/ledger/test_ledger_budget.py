@@ -133,8 +133,8 @@ CHARGES = """
 import resource, sys
 from fractions import Fraction
 from symdp_ros import LedgerError
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.units import Loss
 made = 0
 with Ledger(sys.argv[1]) as ledger:
     ledger.problems()

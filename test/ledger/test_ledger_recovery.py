@@ -19,11 +19,10 @@ from refusals import refused
 from symdp_ros import BudgetError, LedgerError
 from symdp_ros.cli.main import main
 from symdp_ros.core.accounting import response_rho
-from symdp_ros.ledger.accounts import written
+from symdp_ros.ledger.entry import new_charge, written
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
 from symdp_ros.ledger.storage.mark import Mark
-from symdp_ros.ledger.transaction import new_charge
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = 4096  # bytes, of SQLite
@@ -239,8 +238,8 @@ def test_a_first_charge_that_is_killed_leaves_a_ledger(tmp_path):
     """The mark stands before the first entry: without that, it would be missing."""
     path = tmp_path / 'a.ledger'
     with Ledger(path) as ledger, pytest.raises(RuntimeError):
-        with ledger.charging('r1') as transaction:
-            transaction.charge(new_charge(loss(), 's', '{}'))
+        with ledger.charging('r1') as make:
+            make(new_charge(loss(), 's', '{}'))
             raise RuntimeError
     assert Mark.read(Path(f'{path}.mark')).number == 0
     path.unlink()  # it showed no charge: nothing is lost

@@ -14,10 +14,11 @@ import pytest
 from refusals import refused
 from symdp_ros import BudgetError, Privacy
 from symdp_ros.core.accounting import epsilon_at, response_rho
-from symdp_ros.ledger.accounts import Account, amount, Entry, rounded_up, written
+from symdp_ros.ledger.accounts import Account, Unit
+from symdp_ros.ledger.entry import amount, as_decimal, as_text, Entry, Loss, rounded_up, written
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.overlap import most_at_once, span_of
-from symdp_ros.ledger.units import as_decimal, as_text, Loss, symbols_during, Unit
+from symdp_ros.ledger.overlap import most_at_once
+from symdp_ros.maps.reports import symbols_during
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,16 +50,16 @@ def test_what_seconds_cost(seconds, period, epsilon, adjacency, cost):
 def test_a_period_counts_where_it_is_the_sampling():
     assert Loss.of(Privacy(1.0), 'message', 2.0) == loss()
     assert Loss.of(Privacy(0.1, 3), 'period', 0.2) == loss('0.1', 3, 'period', '0.2')
-    assert Loss.of(Privacy(0.1, 3), 'period', 0.2, 5.0).unit == Unit(seconds=Fraction(5))
+    assert Unit.of(Loss.of(Privacy(0.1, 3), 'period', 0.2, 5.0)) == Unit(seconds=Fraction(5))
 
 
 def test_zones_are_part_of_a_unit():
     zones = Privacy(1.0, 2, {'west': ['a', 'b'], 'east': ['c']})
     loss, other = Loss.of(zones, 'message'), Loss.of(Privacy(1.0, 2), 'message')
-    assert loss.unit.zones == zones.zones.digest() and other.unit.zones is None
-    assert loss.unit.accepts(other) and not other.unit.accepts(loss)
+    assert Unit.of(loss).zones == zones.zones.digest() and Unit.of(other).zones is None
+    assert Unit.of(loss).accepts(other) and not Unit.of(other).accepts(loss)
     assert not Unit(2, 'message', zones='another').accepts(loss)
-    assert str(loss.unit).endswith(f' inside the zones {zones.zones.digest()[:8]}')
+    assert str(Unit.of(loss)).endswith(f' inside the zones {zones.zones.digest()[:8]}')
 
 
 ONE = loss()
@@ -67,7 +68,7 @@ OTHERS = [loss(sampling='change'), loss(sampling='archive'), loss(sampling='peri
                                                   seconds=5)]
 
 
-@pytest.mark.parametrize('first', [ONE, *OTHERS], ids=lambda first: str(first.unit))
+@pytest.mark.parametrize('first', [ONE, *OTHERS], ids=lambda first: str(Unit.of(first)))
 def test_what_is_counted_otherwise_cannot_be_added(ledger, first):
     charge(ledger, first, 'a')
     for other in [ONE, *OTHERS]:
@@ -388,11 +389,6 @@ def test_of_several_moments_that_cost_the_most_the_first_is_named():
     assert most_at_once({}, {}) == (0, [])
 
 
-def test_a_log_lasts_from_its_first_to_its_last_entry():
-    assert span_of([(3, 'a'), (5, 'b'), (9, 'c')]) == (3, 9)
-    assert span_of([(7, 'a')]) == (7, 7)
-
-
 def test_three_thirds_fit_into_one(ledger):
     charge(ledger, loss(0, 1), 'first', subject_budget=1.0)
     for i in range(3):
@@ -416,8 +412,8 @@ SPENDER = """
 import os
 import sys
 from symdp_ros import BudgetError, Privacy
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.units import Loss
 made = 0
 with Ledger(sys.argv[1]) as ledger:
     for i in range(30):

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from ledgers import loss
 import pytest
-from symdp_ros.ledger.accounts import rounded_up
+from symdp_ros.ledger.entry import rounded_up
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.mark import Mark
 

@@ -29,7 +29,8 @@ def test_charges_are_counted_by_the_directory_of_their_files(files):
 def test_a_file_that_was_lost_is_staged_again(files, ledger):
     files.set_visible(Path('/out/a'), Path('/out/b'))
     assert [file.path.name for file in files.hidden()] == ['c', 'd', 'e']
-    files.restage(Path('/out/a'), Path('/out/a-2'), Path('/staged/2'), 'e')
+    files.change(Path('/out/a'), path=Path('/out/a-2'), staged=Path('/staged/2'), digest='e',
+                 visible=False)
     again = LedgerFile(1, Path('/out/a-2'), Path('/staged/2'), 'e', False)
     assert again in files.hidden() and again in files.of(1) and not files.has_path(Path('/out/a'))
     assert ledger.problems() == []

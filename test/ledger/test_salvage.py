@@ -9,9 +9,9 @@ import pytest
 from refusals import refused
 from symdp_ros import LedgerError
 from symdp_ros.ledger import recovery
+from symdp_ros.ledger.entry import new_charge
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.recovery import recover
-from symdp_ros.ledger.transaction import new_charge
 
 PAGE = 4096  # bytes, of SQLite
 ROWS = 480   # about one on a page: the file is larger than what is copied at once
@@ -35,10 +35,10 @@ def head(path):
 
 def test_rows_before_after_and_between_damaged_pages_are_kept(tmp_path):
     path = tmp_path / 'a.ledger'
-    with Ledger(path) as ledger, ledger.charging('r1') as transaction:
+    with Ledger(path) as ledger, ledger.charging('r1') as make:
         for i in range(1, ROWS + 1):
-            transaction.charge(new_charge(loss(), 's', '{}', f'log {i} ends here',
-                                          content=bytes([i % 256]) * 3000))
+            make(new_charge(loss(), 's', '{}', f'log {i} ends here',
+                            content=bytes([i % 256]) * 3000))
     content = bytearray(path.read_bytes())
     assert len(content) > 1 << 20
     lost = {ROWS // 3, ROWS // 2}

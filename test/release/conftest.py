@@ -10,8 +10,8 @@ from release_settings import release_settings
 from symdp_ros import Chain, Privacy
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile, read_log
-from symdp_ros.release.engine import Releaser
 from symdp_ros.release.outbox import digest_of
+from symdp_ros.release.session import Releaser
 
 
 class ArchivePlace:

@@ -10,7 +10,7 @@ from symdp_ros import Chain, Privacy
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import write_log
 from symdp_ros.release.answers import release_answer, status_answer
-from symdp_ros.release.engine import Releaser
+from symdp_ros.release.session import Releaser
 
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 

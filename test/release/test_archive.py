@@ -21,7 +21,7 @@ from symdp_ros.ledger.ledger import Ledger
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
 
-from symdp_ros.release import mechanisms, outbox, session  # noqa: E402, I100
+from symdp_ros.release import mechanisms, outbox  # noqa: E402, I100
 from symdp_ros.release.archives import archive, dataset, parquet_file  # noqa: E402
 from symdp_ros.release.archives.parquet_file import Archive, Columns  # noqa: E402
 
@@ -411,8 +411,9 @@ def test_what_is_there_is_never_overwritten(walks, monkeypatch):
     assert 'as the path of another release' in walks.release(path=other).reason
     # Nor what comes there while the release is being made.
     walks.output = walks.output.with_name('late.parquet')
-    monkeypatch.setattr(session, 'digest_of', lambda path: walks.output.write_text('late')
-                        and outbox.digest_of(path))
+    real = outbox.digest_of
+    monkeypatch.setattr(outbox, 'digest_of', lambda path: walks.output.write_text('late')
+                        and real(path))
     outcome = walks.release(path=other)
     assert outcome.kind == 'released' and walks.output.read_text() == 'late'
     assert outcome.files[0].name.startswith('late~') and outcome.files[0].suffix == '.parquet'
@@ -467,7 +468,7 @@ def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(walks, m
     def fails(source, target):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(outbox, '_move', fails)
+    monkeypatch.setattr(outbox, 'move', fails)
     with pytest.raises(KeyboardInterrupt):
         walks.release()
     monkeypatch.undo()

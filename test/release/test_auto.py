@@ -17,8 +17,8 @@ from symdp_ros.core.registry import SELECTIONS
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile, read_log
 from symdp_ros.release import mechanisms
-from symdp_ros.release.engine import Releaser
 from symdp_ros.release.mechanisms import Mechanisms
+from symdp_ros.release.session import Releaser
 
 RING = Chain({'a': ['b'], 'b': ['c'], 'c': ['d'], 'd': ['a', 'd']}, 'a')
 LETTERS = 'abcdefghijklmnopqrstuvwxyz'

@@ -12,6 +12,7 @@ import pytest
 from symdp_ros import BudgetError, ConfigurationError, LogError, Privacy, SymdpError
 from symdp_ros.core.accounting import rho_of
 from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.storage.entries import LedgerEntries
 
 pa = pytest.importorskip('pyarrow', reason='archives need pyarrow')
 pq = pytest.importorskip('pyarrow.parquet')
@@ -325,17 +326,15 @@ def test_whose_routes_they_are_must_be_clear(walks):
 
 
 def test_an_error_in_the_middle_of_many_charges_makes_none(walks, monkeypatch):
-    from symdp_ros.ledger.transaction import ChargeTransaction
-
     several(walks)
-    real = ChargeTransaction.charge
+    real = LedgerEntries.append
 
-    def charge(self, new, files=(), subject=''):
+    def append(self, entry, subject='', **changes):
         if subject == 'r2':
             raise BudgetError('another process was faster')
-        return real(self, new, files, subject)
+        return real(self, entry, subject=subject, **changes)
 
-    monkeypatch.setattr(ChargeTransaction, 'charge', charge)
+    monkeypatch.setattr(LedgerEntries, 'append', append)
     assert walks.release(subject='').kind == 'refused'
     assert spent(walks) == {} and walks.visible() == []
     monkeypatch.undo()
@@ -362,8 +361,8 @@ def run(base, where):
     elif where == 'publish':
         ReleaseSession._publish = kill
     elif where == 'moved':
-        real = outbox._move
-        outbox._move = lambda *paths: (real(*paths), kill())
+        real = outbox.move
+        outbox.move = lambda *paths: (real(*paths), kill())
     walks.release(walks.settings(columns=Columns(subject='robot')), subject='',
                   on_rows=kill if where == 'draw' else lambda *rows: None)
 """

@@ -18,10 +18,10 @@ from release_settings import release_settings
 from symdp_ros import BudgetError, Chain, ConfigurationError, Privacy
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import read_log
-from symdp_ros.release import engine, outbox, session
-from symdp_ros.release.engine import Releaser
+from symdp_ros.release import draft, outbox, session
+from symdp_ros.release.draft import NOISE
 from symdp_ros.release.outbox import digest_of
-from symdp_ros.release.report import NOISE
+from symdp_ros.release.session import Releaser
 
 CHAIN = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 WORD = 'abbccaabbcca'
@@ -104,7 +104,7 @@ def test_whether_a_log_has_changed_is_told_to_nobody_but_its_operator(place, mon
 
     place.log()
     place.release()
-    monkeypatch.setattr(engine.LogDraft, 'read', None)
+    monkeypatch.setattr(draft.LogDraft, 'read', None)
     before = seen()
     assert before[1][0].kind == 'already released' and before[1][0].length == len(WORD)
     for guess in (WORD, 'ccc' + WORD[3:], 'a', 'x' * 1000):
@@ -178,7 +178,7 @@ def test_logs_still_being_recorded_are_skipped(place):
 
 
 def test_it_stops_between_transactions(place, monkeypatch):
-    monkeypatch.setattr(engine, '_MOST_LOGS', 1)
+    monkeypatch.setattr(session, '_MOST_LOGS', 1)
     for name in ('a.csv', 'b.csv', 'c.csv'):
         place.log(name)
     told = []
@@ -214,19 +214,19 @@ def test_a_full_disk_costs_nothing(place, monkeypatch):
 @pytest.mark.parametrize('error', [KeyboardInterrupt, OSError])
 def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(place, monkeypatch, error):
     place.log()
-    real = outbox._move
+    real = outbox.move
 
     def fails(source, target):
         raise error
 
-    monkeypatch.setattr(outbox, '_move', fails)
+    monkeypatch.setattr(outbox, 'move', fails)
     if error is KeyboardInterrupt:
         with pytest.raises(KeyboardInterrupt):
             place.release()
     else:
         assert place.release().outcomes[0].kind == 'failed'
     assert place.spent() == 1 and place.visible() == []
-    monkeypatch.setattr(outbox, '_move', real)
+    monkeypatch.setattr(outbox, 'move', real)
     assert place.release().outcomes[0].kind == 'already released'
     assert place.spent() == 1 and len(place.visible()) == 1
     place.check()
@@ -234,7 +234,7 @@ def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(place, m
 
 def test_what_is_lost_before_it_was_seen_is_made_again_once(place, monkeypatch):
     place.log()
-    monkeypatch.setattr(outbox, '_move', lambda source, target: source.unlink() or 1 / 0)
+    monkeypatch.setattr(outbox, 'move', lambda source, target: source.unlink() or 1 / 0)
     assert place.release().outcomes[0].reason.startswith('an error of type ZeroDivisionError')
     monkeypatch.undo()
     foreign = place.releases / '000001.private.csv'
@@ -468,7 +468,7 @@ def test_one_log_that_cannot_be_made_durable_costs_the_others_nothing(place, mon
                                                                       with_ledger):
     for name in ('a.csv', 'b.csv', 'c.csv'):
         place.log(name)
-    made, real = [], session.make_durable
+    made, real = [], draft.make_durable
 
     def fails(path):
         made.append(path)
@@ -476,7 +476,7 @@ def test_one_log_that_cannot_be_made_durable_costs_the_others_nothing(place, mon
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         real(path)
 
-    monkeypatch.setattr(session, 'make_durable', fails)
+    monkeypatch.setattr(draft, 'make_durable', fails)
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger(place.ledger)) if with_ledger else None
         releaser = stack.enter_context(Releaser(settings(), place.releases, ledger=ledger,

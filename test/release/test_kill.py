@@ -29,7 +29,7 @@ sys.exit(main({arguments!r}))
 #: Processes are forked from one that has imported what they need.
 FORKED = multiprocessing.get_context('forkserver')
 FORKED.set_forkserver_preload([
-    'symdp_ros.cli.main', 'symdp_ros.release.archives.archive', 'symdp_ros.release.engine',
+    'symdp_ros.cli.main', 'symdp_ros.release.archives.archive', 'symdp_ros.release.session',
     'rich.console', 'rich.table', 'rich.progress'])
 
 

@@ -15,13 +15,13 @@ import pytest
 from release_settings import release_settings
 from symdp_ros import Chain, ConfigurationError, Privacy
 from symdp_ros.files.durable import make_directory
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.database import LedgerFile
-from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release import outbox
-from symdp_ros.release.engine import Releaser
 from symdp_ros.release.outbox import digest_of, holds, Outbox
+from symdp_ros.release.session import Releaser
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = '.symdp_ros.lock'
@@ -146,14 +146,14 @@ def test_one_release_that_cannot_be_moved_does_not_stop_the_others(releases, led
     for name in ('a', 'b', 'c'):
         charge(box, ledger, name, f'{name}.csv', name)
     box.close()
-    real = outbox._move
+    real = outbox.move
 
     def move(source, target):
         if target.name.startswith('b'):
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         real(source, target)
 
-    monkeypatch.setattr(outbox, '_move', move)
+    monkeypatch.setattr(outbox, 'move', move)
     for _ in range(2):
         box = Outbox(releases, ledger)
         assert box.problems == (
@@ -192,7 +192,7 @@ def test_a_release_stays_staged_where_it_cannot_be_moved(releases, ledger, monke
     def move(source, target):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(outbox, '_move', move)
+    monkeypatch.setattr(outbox, 'move', move)
     box = Outbox(releases, ledger)
     box.close()
     [problem], [file] = box.problems, ledger.files.all()

@@ -12,8 +12,8 @@ from symdp_ros.core import offline
 from symdp_ros.core.accounting import epsilon_at
 from symdp_ros.core.choice import choose
 from symdp_ros.core.offline import OfflineMechanism
+from symdp_ros.ledger.accounts import Unit
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.units import Unit
 from symdp_ros.release.archives import batch
 from symdp_ros.release.learned import LearnSettings
 from symdp_ros.release.mechanisms import Mechanisms

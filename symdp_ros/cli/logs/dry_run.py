@@ -18,18 +18,18 @@ from symdp_ros.cli.logs.topic_outcomes import OfTopics, print_topics
 from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import BudgetError, printable
-from symdp_ros.ledger.accounts import Account, accounting_text, Entry
-from symdp_ros.ledger.budgets import check_budgets, limit, NamedBudget
+from symdp_ros.ledger.accounts import Account, accounting_text
+from symdp_ros.ledger.budgets import limit, NamedBudget
 from symdp_ros.ledger.charging import Charging
+from symdp_ros.ledger.entry import as_text, Entry
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.units import as_text
 from symdp_ros.logs import KeptTopics, LogFile, LogState, SkippedLog
 from symdp_ros.maps.pose_report import distances_text
 from symdp_ros.release.archives.archive import ArchiveDraft
-from symdp_ros.release.engine import LogDraft
+from symdp_ros.release.draft import LogDraft, Outcome
 from symdp_ros.release.inspection import Moves
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.report import Outcome, outcome_of, Report, unusable
+from symdp_ros.release.session import outcome_of, Report, unusable
 from symdp_ros.release.settings import ReleaseSettings
 
 _SHOWN = 3  # subjects
@@ -153,7 +153,7 @@ def _planned(draft: LogDraft | ArchiveDraft, ledger: Ledger | None, account: Acc
             notes.append(note)
         return Outcome(log_id, 'refused' if is_refused else 'released')
     if ledger is None:
-        check_budgets(account, draft.loss, log_id, limit('budget', budget))
+        account.check(draft.loss, log_id, limit('budget', budget))
     else:
         ledger.check(account.subject, draft.loss, log_id, budget=budget, account=account,
                      description=json.dumps(settings.described()))

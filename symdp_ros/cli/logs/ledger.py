@@ -13,8 +13,9 @@ from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.cli.progress import tell
 from symdp_ros.core.naming import quoted
 from symdp_ros.errors import ConfigurationError, printable
-from symdp_ros.ledger.accounts import accounting_text, rounded_up, SHOWN_DELTA, written
-from symdp_ros.ledger.units import as_fraction, as_text
+from symdp_ros.ledger.accounts import accounting_text, SHOWN_DELTA, Unit
+from symdp_ros.ledger.entry import as_text, rounded_up, written
+from symdp_ros.maps.reports import as_fraction
 from symdp_ros.options import (EXPORT, LEDGER_DELTA, RECOVER, REMAINING, STORED_ACCOUNTING,
                                SUBJECT_SHOWN, VERIFY)
 
@@ -252,7 +253,7 @@ def _change_text(entry):
     if entry.kind == 'spent':
         return f'also spent: {as_text(amount)} ({described.get("reason", "")})'
     if entry.kind == 'unit':
-        return f'unit: {entry.loss.unit} ({described.get("reason", "")})'
+        return f'unit: {Unit.of(entry.loss)} ({described.get("reason", "")})'
     return 'recovered: ' + '; '.join(map(str, described.get('said', ())))
 
 

@@ -66,8 +66,7 @@ def run(options) -> int:
     from symdp_ros.ledger.ledger import Ledger
     from symdp_ros.ledger.subjects import look_alike_texts
     from symdp_ros.release.archives.places import Remote, Upload
-    from symdp_ros.release.outbox import check_apart
-    from symdp_ros.release.settings import ReleaseSettings
+    from symdp_ros.release.settings import check_apart, ReleaseSettings
 
     output, archive = Path(options.output), _is_archive(options)
     charging = _charging(options, archive)
@@ -83,8 +82,6 @@ def run(options) -> int:
     if options.ledger:
         check_apart(options.ledger, output)
     upload = Upload(Remote(options.upload), output) if options.upload else None
-    if upload is not None:
-        upload.is_whole()  # or it is free: else this raises an error
     if options.dry_run:
         from symdp_ros.cli.logs.dry_run import dry_run
 
@@ -183,7 +180,7 @@ def _dataset_in(names):
 
 def _logs(options, output):
     """Return the logs, and those that were skipped, after checking where they are."""
-    from symdp_ros.release.outbox import check_directories_apart
+    from symdp_ros.release.settings import check_directories_apart
 
     logs, skipped = listed_logs(options.logs)
     for name in filter(os.path.isdir, options.logs):
@@ -193,9 +190,8 @@ def _logs(options, output):
 
 def _release_logs(options, settings, logs, skipped, on_choice, topics, **keeping):
     """Release logs; note what becomes of their topics."""
-    from symdp_ros.release.engine import Releaser
     from symdp_ros.release.mechanisms import Mechanisms
-    from symdp_ros.release.report import Report
+    from symdp_ros.release.session import Releaser, Report
 
     outcomes = []
     try:
@@ -221,7 +217,7 @@ def _archive(options, output):
     """Return the archive, after checking where it is."""
     from symdp_ros.logs import LogFile
     from symdp_ros.release.archives.places import place_of, Remote
-    from symdp_ros.release.outbox import check_directories_apart
+    from symdp_ros.release.settings import check_directories_apart
 
     [path] = map(place_of, options.logs)
     remote = isinstance(path, Remote)
@@ -253,9 +249,10 @@ def _release_archive(options, settings, archive, on_choice, ledger, **keeping):
 
 def _overlap(report, settings):
     """Return what a change costs that several logs show, by their stamps; '': none does."""
+    from symdp_ros.ledger.entry import as_text
     from symdp_ros.ledger.overlap import most_at_once
-    from symdp_ros.ledger.units import as_fraction, as_text
-    from symdp_ros.release.report import KINDS
+    from symdp_ros.maps.reports import as_fraction
+    from symdp_ros.release.draft import KINDS
 
     spans = {outcome.log_id: outcome.span for outcome in report.outcomes
              if outcome.span is not None and outcome.kind in KINDS[:2]}
@@ -270,7 +267,7 @@ def _overlap(report, settings):
 
 def _charged(ledger, report, settings):
     """Return in a sentence what the subjects of an archive are charged for it."""
-    from symdp_ros.ledger.units import as_text
+    from symdp_ros.ledger.entry import as_text
 
     entries = [entry for outcome in report.outcomes if outcome.kind == 'released'
                for entry in ledger.charges(log_id=outcome.log_id, settings=settings.digest())]

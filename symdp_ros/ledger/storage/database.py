@@ -11,7 +11,7 @@ Errors of SQLite become a LedgerError here; for a damaged file, it says how to r
 """
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import hmac
 import os
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Any
 import uuid
 
 from symdp_ros.errors import LedgerError, printable, raising
-from symdp_ros.ledger.accounts import Entry
+from symdp_ros.ledger.entry import Entry
 from symdp_ros.ledger.storage.mark import Mark
 
 COLUMNS = Entry._fields
@@ -42,7 +42,7 @@ _NOT_DAMAGE = ('locked', 'busy', 'full', 'readonly', 'disk I/O error', 'unable t
 
 _SCHEMA = """
     CREATE TABLE ledger (version INTEGER NOT NULL, id TEXT NOT NULL, key BLOB NOT NULL);
-    CREATE TABLE charges (             -- and other entries: see accounts.Entry
+    CREATE TABLE charges (             -- and other entries: see entry.Entry
         number INTEGER PRIMARY KEY,
         kind TEXT NOT NULL,
         subject TEXT NOT NULL,
@@ -193,7 +193,7 @@ class LedgerDatabase:
             for entry in entries:
                 seal = self.insert(entry, seal)
             for file in files:
-                self.insert_file(file)
+                ReleasedFiles(self).add(file)
 
     def close(self) -> None:
         """Close the file."""
@@ -245,13 +245,6 @@ class LedgerDatabase:
         seal = self.seal(entry, before)
         self._db.execute(_INSERT, (*entry, seal))
         return seal
-
-    def insert_file(self, file: LedgerFile, seal: bytes | None = None) -> None:
-        """Write a row of the table of files; `seal`: instead of its own one."""
-        row = (file.number, str(file.path), str(file.staged), file.digest,
-               COPY if file.is_copy else int(file.visible))
-        self._db.execute('INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)',
-                         (*row, self.seal(row) if seal is None else seal))
 
     def seal(self, row: Iterable[object], before: bytes = b'') -> bytes:
         """Return the seal of a row."""
@@ -338,6 +331,92 @@ class LedgerDatabase:
             raise self.damaged(f'ledger {self.name} is damaged ({problem})')
         if problem is not None:
             raise LedgerError(f'ledger {self.name} cannot be used: {problem}')
+
+
+class ReleasedFiles:
+    """The files of all releases in a ledger."""
+
+    def __init__(self, database: LedgerDatabase):
+        self._database = database
+
+    def all(self) -> list[LedgerFile]:  # noqa: A003 (a method)
+        """Return the files of all charges, in their order."""
+        return self._selected('TRUE')
+
+    def of(self, number: int) -> list[LedgerFile]:
+        """Return the files of a charge, without copies."""
+        return self._selected('number = ? AND visible != ?', number, COPY)
+
+    def hidden(self) -> list[LedgerFile]:
+        """Return the files that were not moved to their paths yet."""
+        return self._selected('visible = 0')
+
+    def _selected(self, condition: str, *values: object) -> list[LedgerFile]:
+        with self._database.errors():
+            rows = self._database.execute(
+                f'SELECT {", ".join(FILE_COLUMNS)} FROM files WHERE {condition} '
+                'ORDER BY number, path', values).fetchall()
+        files = []
+        for row in rows:
+            file = LedgerFile.of_row(row)
+            if file is None:
+                raise LedgerError(f'the files of charge {row[0]} of the ledger are damaged',
+                                  damaged=True)
+            files.append(file)
+        return files
+
+    def charges_in(self, directory: Path) -> int:
+        """Return how many charges have files directly in a directory."""
+        prefix = os.path.join(directory, '')
+        with self._database.errors():
+            [count] = self._database.execute(
+                'SELECT count(DISTINCT number) FROM files WHERE substr(path, 1, ?) = ? '
+                "AND instr(substr(path, ?), '/') = 0",
+                (len(prefix), prefix, len(prefix) + 1)).fetchone()
+        return int(count)
+
+    def has_path(self, path: Path) -> bool:
+        """Return whether a release has, or will have, this path."""
+        with self._database.errors():
+            return self._database.execute('SELECT 1 FROM files WHERE path = ?',
+                                          (str(path),)).fetchone() is not None
+
+    def add(self, file: LedgerFile, seal: bytes | None = None) -> None:
+        """Note a file, whose path no other release has; `seal`: instead of its own one."""
+        row = (file.number, str(file.path), str(file.staged), file.digest,
+               COPY if file.is_copy else int(file.visible))
+        self._database.execute('INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)',
+                               (*row, self._database.seal(row) if seal is None else seal))
+
+    def add_copy(self, number: int, path: Path, digest: str) -> None:
+        """Note that a release was handed out again, where its content is a new one."""
+        with self._database.errors(), self._database.transaction():
+            if not self._selected('number = ? AND digest = ? OR path = ?', number, digest,
+                                  str(path)):
+                self.add(LedgerFile(number, path, path, digest, True, True))
+
+    def change(self, file_path: Path, **changes: Any) -> None:
+        """Note what is new of a file: another path; where it was staged again, for it was lost."""
+        with self._database.errors(), self._database.transaction():
+            self._change(file_path, **changes)
+
+    def set_visible(self, *paths: Path) -> None:
+        """Note that files have been moved to their paths."""
+        with self._database.errors(), self._database.transaction():
+            for path in paths:
+                self._change(path, visible=True)
+
+    def _change(self, file_path: Path, **changes: Any) -> None:
+        row = self._database.execute(f'SELECT {", ".join(FILE_COLUMNS)}, seal FROM files '
+                                     'WHERE path = ? AND visible != ?',
+                                     (str(file_path), COPY)).fetchone()
+        if row is None:
+            return
+        *row, seal = row
+        self._database.execute('DELETE FROM files WHERE path = ?', (str(file_path),))
+        # A row that was damaged stays so.
+        self.add(replace(LedgerFile(*row), **changes),
+                 None if self._database.seal(row) == seal else seal)
 
 
 def refuse_other_paths(path: Path) -> None:

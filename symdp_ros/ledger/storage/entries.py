@@ -13,18 +13,18 @@ verifies all (`forget`). Amounts are added over the rows in their order, never b
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from fractions import Fraction
 from hmac import compare_digest
 from typing import Any
 
 from symdp_ros.errors import LedgerError, printable, raising
-from symdp_ros.ledger.accounts import Account, Entry
-from symdp_ros.ledger.budgets import changed_settings, check_budgets
+from symdp_ros.ledger.accounts import Account
+from symdp_ros.ledger.entry import changed_settings, Entry, Loss
 from symdp_ros.ledger.storage.database import (COPY, FAILURES, FILE_COLUMNS, is_damage,
-                                               LedgerDatabase)
+                                               LedgerDatabase, LedgerFile, ReleasedFiles)
 from symdp_ros.ledger.storage.mark import Mark, of_account
-from symdp_ros.ledger.units import Loss
 
 _FEW = 4  # subjects, for each of which the entries are looked through
 
@@ -108,12 +108,12 @@ class LedgerEntries:
 
         :param budget, account: as of `Ledger.check`; `budget` None: no limit.
         :param described: the settings of the release.
-        :raises BudgetError: as `budgets.check_budgets`.
+        :raises BudgetError: as `Account.check`.
         """
         stored = self.account(subject)
         self._refuse_problems(self._problems)  # of this subject, too
-        check_budgets(account or stored, loss, log_id, budget,
-                      changed_settings(self._at(self._latest.get((subject, log_id))), described))
+        (account or stored).check(loss, log_id, budget, changed_settings(
+            self._at(self._latest.get((subject, log_id))), described))
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -129,6 +129,40 @@ class LedgerEntries:
             if self._has_appended:
                 self._has_appended = False
                 self._update_mark()
+
+    def charge(self, new: Entry, budget: Fraction | None, files: Sequence[LedgerFile], *,
+               subject: str) -> tuple[Entry, bool]:
+        """
+        Charge a subject, unless its log has this charge; return it, and whether it is a new one.
+
+        :param new, files: as of `Ledger.charging`.
+        :param budget: as of `check_budgets`.
+        :raises BudgetError, LedgerError: as `Ledger.charge`.
+        """
+        try:
+            (new.log_id or '').encode()
+        except UnicodeEncodeError:
+            raise LedgerError(f'the name of the log {new.log_id!a} is not UTF-8: rename it'
+                              ) from None
+        is_first = not self._has_appended  # else all is read, and nobody else can have written
+        if is_first:
+            self.catch_up()
+        if new.log_id is not None:
+            earlier = self.charge_of(subject, new.log_id, new.settings)
+            if earlier is not None:
+                return earlier, False
+        if is_first:
+            self.check_sound()
+        table = ReleasedFiles(self._database)
+        for file in files:
+            if table.has_path(file.path):
+                raise LedgerError(f'{printable(file.path)} was promised to another release '
+                                  'meanwhile: release it again')
+        self.check_budgets(subject, new.loss, new.log_id, budget, new.settings_described)
+        entry = self.append(new, subject=subject, files=len(files))
+        for file in files:
+            table.add(replace(file, number=entry.number))
+        return entry, True
 
     def append(self, entry: Entry, **changes: Any) -> Entry:
         """

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from symdp_ros.errors import LedgerError, printable
-from symdp_ros.ledger.accounts import Account, amount, amount_or_none, rounded_up, written
-from symdp_ros.ledger.units import Unit
+from symdp_ros.ledger.accounts import Account, Unit
+from symdp_ros.ledger.entry import amount, amount_or_none, rounded_up, written
 
 
 @dataclass(frozen=True)

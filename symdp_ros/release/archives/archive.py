@@ -36,19 +36,18 @@ from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 from symdp_ros.errors import LogError
+from symdp_ros.ledger.entry import Loss
 from symdp_ros.ledger.ledger import Ledger
-from symdp_ros.ledger.units import Loss
 from symdp_ros.logs import LogFile
 from symdp_ros.release.archives.dataset import Dataset, routes_at_once, SUFFIX
 from symdp_ros.release.archives.parquet_file import end_readers, Sizes
 from symdp_ros.release.archives.places import opened
 from symdp_ros.release.archives.tasks import write_release
+from symdp_ros.release.draft import Draft, Stage
 from symdp_ros.release.inspection import Inspection, Moves, of_states
 from symdp_ros.release.mechanisms import Mechanisms
-from symdp_ros.release.outbox import check_apart, Outbox
-from symdp_ros.release.report import outcome_of, Report
-from symdp_ros.release.session import Draft, ReleaseSession
-from symdp_ros.release.settings import ReleaseSettings
+from symdp_ros.release.session import outcome_of, ReleaseSession, Report
+from symdp_ros.release.settings import check_apart, ReleaseSettings
 
 if TYPE_CHECKING:
     from symdp_ros.core.annotations import RandomBits
@@ -146,9 +145,9 @@ class ArchiveDraft(Draft):
         return replace(loss, epsilon=loss.epsilon * at_once, routes=at_once,
                        repeats=-(-routes // at_once))
 
-    def draw(self, outbox: Outbox, stack: ExitStack) -> list[Path]:
-        """Privatize the routes, and write them into the staging directory."""
-        path, data, survey = stack.enter_context(outbox.staged(SUFFIX)), self._data, self._survey
+    def draw(self, stage: Stage) -> list[Path]:
+        """Privatize the routes, and write them to a staged path."""
+        path, data, survey = stage(SUFFIX), self._data, self._survey
         left_out = frozenset() if self.losses is None else frozenset(
             survey.subjects).difference(self.losses)
         self.length = write_release(
@@ -182,11 +181,11 @@ def release_archive(settings: ReleaseSettings, log: LogFile, output: Path, *,
     :param on_rows: called with the number of rows of each part that is ready, and of the archive.
     :param on_subjects: called with the subjects that the archive names, before any is charged.
     :param on_choice: as in `mechanisms.Mechanisms`.
-    :param allow_unknown, random: as of `engine.Releaser`.
+    :param allow_unknown, random: as of `session.Releaser`.
     :param sizes: of what is read, drawn and written at a time.
     :param program: what the release says that it was made with.
     :param keeping: what else `ReleaseSession` takes.
-    :raises ConfigurationError: as `engine.Releaser`; the engine cannot be used.
+    :raises ConfigurationError: as `session.Releaser`; the engine cannot be used.
     """
     settings.check()
     if ledger is not None:

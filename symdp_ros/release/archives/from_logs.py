@@ -11,7 +11,6 @@ in the memory of each.
 
 Nothing is private yet: only the user who makes an archive may read it.
 """
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -265,16 +264,15 @@ def _read(settings: TableSettings, log: LogFile) -> tuple[Any, Any, list[str]] |
 
 def _logs_below(directory: Path, prefix: str, skipped: list[SkippedLog]) -> list[LogFile]:
     """Return the logs of a directory and those in it; `prefix`: of the names of skipped ones."""
-    logs, waiting = [], deque([''])
-    while waiting:
-        below = waiting.popleft()
+    logs, folders_below = [], ['']
+    for below in folders_below:  # and those that are found on the way
         listing, folders = _listed(directory / below)
         logs += [LogFile(below + log.id, log.path) for log in listing.logs]
         skipped += [replace(log, name=printable(prefix + below) + log.name)
                     for log in listing.skipped]
         for name in folders:
             if name.isprintable():
-                waiting.append(f'{below}{name}/')
+                folders_below.append(f'{below}{name}/')
             else:
                 skipped.append(SkippedLog(printable(f'{prefix}{below}{name}/'), LogState.UNUSABLE,
                                           UNPRINTABLE))

@@ -137,10 +137,13 @@ class Upload:
 
     :param target: where nothing else may be.
     :param release: what is to be there; it may not exist yet.
+    :raises ConfigurationError: something else is there.
+    :raises LogError: the store refuses, or does not answer.
     """
 
     def __init__(self, target: Remote, release: Path):
         self._target, self._release = target, release
+        self._is_whole()
 
     def __str__(self) -> str:
         return str(self._target)
@@ -149,9 +152,9 @@ class Upload:
         """
         Write the release, unless it is there; return whether it was written.
 
-        :raises ConfigurationError, LogError: as `is_whole`.
+        :raises ConfigurationError, LogError: as at the start.
         """
-        is_whole, is_directory = self.is_whole(), self._release.is_dir()
+        is_whole, is_directory = self._is_whole(), self._release.is_dir()
         if not is_whole and not is_directory:
             self._put(self._release, self._target)
         elif not is_whole:
@@ -165,13 +168,8 @@ class Upload:
             draft.remove()
         return not is_whole
 
-    def is_whole(self) -> bool:
-        """
-        Return whether the release is there; otherwise the place is free, or holds a part of it.
-
-        :raises ConfigurationError: something else is there.
-        :raises LogError: the store refuses, or does not answer.
-        """
+    def _is_whole(self) -> bool:
+        """Return whether the release is there; else the place is free, or holds a part of it."""
         kind, here = self._target.kind(), self._release.exists()
         if kind == 'NotFound':
             return False
