@@ -13,7 +13,7 @@ from offline_checks import assert_drawn
 from online_checks import assert_drawn_from_the_law, block_under_way, SameBits, way_of
 import pytest
 from refusals import refused
-from strategies import exp_bounds, flat, grid, per_symbol
+from strategies import exp_bounds, flat, grid, per_symbol, thorough
 from symdp_ros import Chain, ChainError, UnknownSymbolError
 from symdp_ros.analysis.belief import smooth, smooth_together
 from symdp_ros.core.models import known_model
@@ -101,7 +101,7 @@ def by_enumeration(mechanism, signals, robot=None):
     return found / found.sum(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize('trust', [1.0, 0.5])
+@pytest.mark.parametrize('trust', [0.5, thorough(1.0)])
 @pytest.mark.parametrize('chain', [THREE, STREET, ENDS], ids=['three', 'street', 'ends'])
 def test_beliefs_are_those_of_all_routes(chain, trust):
     mechanism = made(chain, 1.0, trust=trust, delay=None)
@@ -120,7 +120,7 @@ def test_beliefs_are_those_of_all_routes(chain, trust):
         mechanism.reset()
 
 
-@pytest.mark.parametrize('delay', [1, 2, 3])
+@pytest.mark.parametrize('delay', [2, thorough(1), thorough(3)])
 def test_what_is_reported_is_known_of_all_routes(delay):
     mechanism, random, inside = made(THREE, 1.0, delay=delay), Random(delay), 0
     for signals in random.sample(signals_of(mechanism, 6), 6):
@@ -201,8 +201,7 @@ def test_blocks_err_less():
 
 @pytest.mark.parametrize('count, length, epsilon, optimum', [
     (3, 3, 1.0, 0.13451), (3, 4, 1.0, 0.12514), (3, 4, 2.0, 0.05875), (3, 4, 3.0, 0.02824),
-    (2, 6, 2.0, 0.05609), *(pytest.param(*row, marks=pytest.mark.thorough) for row in (
-        (2, 6, 1.0, 0.11704), (2, 6, 3.0, 0.02656)))])
+    thorough(2, 6, 1.0, 0.11704), thorough(2, 6, 2.0, 0.05609), thorough(2, 6, 3.0, 0.02656)])
 def test_tiny_chains_err_nearly_as_little_as_can_be(count, length, epsilon, optimum):
     """
     Whole words, beside the optimum of all mechanisms (studies/optimum), which know their length.

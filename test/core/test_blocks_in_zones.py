@@ -75,7 +75,7 @@ def forced(monkeypatch):
 # The promise, in exact arithmetic.
 
 @pytest.mark.parametrize('epsilon, adjacency, delay, size', [
-    (1.0, 1, None, (3, 1)), (2.0, 2, None, (2, 2)), (1.0, 2, 3, (4, 1)),
+    (1.0, 1, None, (3, 1)), (1.0, 2, 3, (4, 1)), thorough(2.0, 2, None, (2, 2)),
     thorough(3.0, 1, 1, (2, 1)), thorough(2.0, 1, 2, (3, 2))])
 @for_all_zones
 def test_all_pairs_of_words_with_the_same_zones(chain, zones, epsilon, adjacency, delay, size,
@@ -89,7 +89,7 @@ def test_all_pairs_of_words_with_the_same_zones(chain, zones, epsilon, adjacency
 
 
 @pytest.mark.parametrize('epsilon, adjacency, delay, size, reports', [
-    (1.0, 1, None, (2, 2), 2), (2.0, 2, 1, (2, 1), 2), (2.0, 2, 2, (2, 1), 3),
+    (2.0, 2, 1, (2, 1), 2), (2.0, 2, 2, (2, 1), 3), thorough(1.0, 1, None, (2, 2), 2),
     thorough(1.0, 2, None, (2, 1), 3), thorough(3.0, 1, 3, (4, 1), 2)])
 @for_all_zones
 def test_all_pairs_of_words_on_two_clocks(chain, zones, epsilon, adjacency, delay, size, reports,
@@ -113,7 +113,7 @@ def test_all_pairs_of_longer_words_on_two_clocks(forced):
 
 @pytest.mark.parametrize('delay', [None, 2])
 @pytest.mark.parametrize('name, epsilon, reports', [
-    ('row', 0.7, 1), ('three', 0.7, 1), ('ends', 0.7, 1), ('three', 1.0, 2)])
+    ('row', 0.7, 1), thorough('three', 0.7, 1), ('ends', 0.7, 1), ('three', 1.0, 2)])
 def test_all_pairs_of_words_where_blocks_are_chosen(name, epsilon, reports, delay):
     chain, zones = ZONED[name]
     mechanism = made(chain, zones, epsilon, delay=delay, reports=reports)
@@ -201,8 +201,8 @@ def some_signals(mechanism, length, count):
 
 
 @pytest.mark.parametrize('size, reports', [
-    ((3, 1), 1), ((2, 2), 1), ((4, 1), 1), (None, 1), ((2, 1), 2), ((3, 2), 2), ((2, 1), 3),
-    (None, 2)])
+    ((3, 1), 1), ((2, 2), 1), (None, 1), ((2, 1), 2), ((2, 1), 3), thorough((4, 1), 1),
+    thorough((3, 2), 2), thorough(None, 2)])
 @pytest.mark.parametrize('name', ['row', 'three', 'one-way', 'ends', 'period'])
 def test_beliefs_are_those_of_all_routes(name, size, reports, forced):
     if size:
@@ -288,12 +288,14 @@ def not_drawn_since(mechanism, signals):
     return found / found.sum(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize('name, delay, word, size, reports', [
-    ('row', None, 'abbcc', None, 1), ('row', 2, 'abbcb', (3, 1), 1),
-    ('one-way', 1, 'bcab', (2, 1), 1), ('three', None, ['b', None, 'a', 'd'], (3, 2), 1),
-    ('ends', 3, ['b', 'd', None, 'a', 'a'], None, 1), ('row', 1, 'abbacccc', (2, 1), 2),
-    ('row', None, ['b', None, 'a', 'd', 'c', 'a', 'c'], (2, 2), 3)],
-    ids=['whole', 'delay', 'carried', 'unknown', 'chosen', 'two clocks', 'three to one'])
+@pytest.mark.parametrize('name, delay, word, size, reports', sharp({
+    'whole': ('row', None, 'abbcc', None, 1), 'delay': ('row', 2, 'abbcb', (3, 1), 1),
+    'carried': ('one-way', 1, 'bcab', (2, 1), 1),
+    'unknown': ('three', None, ['b', None, 'a', 'd'], (3, 2), 1),
+    'chosen': ('ends', 3, ['b', 'd', None, 'a', 'a'], None, 1),
+    'two clocks': ('row', 1, 'abbacccc', (2, 1), 2),
+    'three to one': ('row', None, ['b', None, 'a', 'd', 'c', 'a', 'c'], (2, 2), 3)},
+    'carried', 'two clocks'))
 def test_signals_and_reports_are_drawn_from_their_law(name, delay, word, size, reports, forced):
     if size:
         forced(*size)
@@ -501,7 +503,7 @@ def test_a_symbol_that_is_left_out_leaves_the_block(chain, zones, reports, delay
     assert met or chain is ONE_WAY
 
 
-@pytest.mark.parametrize('delay', [1, 2, 5, None])
+@pytest.mark.parametrize('delay', [2, None, thorough(1), thorough(5)])
 @for_all_restarts
 def test_a_state_depends_on_nothing_of_a_block_under_way(chain, zones, reports, delay, often):
     """All words of 1 or 2 of its symbols: known, infeasible, unknown, of one zone."""
@@ -527,7 +529,7 @@ def test_a_state_depends_on_nothing_of_a_block_under_way(chain, zones, reports, 
 
 
 @pytest.mark.parametrize('reports', [1, 2])
-@pytest.mark.parametrize('delay', [3, None])
+@pytest.mark.parametrize('delay', [3, thorough(None)])
 def test_states_within_a_block_that_cannot_be(delay, reports, often):
     refusals, tried = 0, Random(4)
     chain, zones = ROW, {'A': 'abc', 'B': 'd'}
