@@ -46,6 +46,8 @@ def joining(domain: int, directory: Path = _MEMORY) -> Iterator[None]:
     with ExitStack() as locks:
         for _, file in zip(range(_MOST), _ports(domain, directory)):
             with suppress(OSError):  # a process reads it, or it is another user's
+                if time.time() - file.stat().st_ctime < _BEING_MADE:
+                    continue  # a process that starts is about to lock it
                 lock = os.open(f'{file}_el', os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666)
                 locks.callback(os.close, lock)
                 # Shared: others may do the same. Who reads a port has locked it for itself alone.
