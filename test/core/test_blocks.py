@@ -327,7 +327,7 @@ def within_blocks(mechanism, steps, seed):
 
 
 @for_all_restarts
-@pytest.mark.parametrize('delay', [1, 2, 3, 5, None])
+@pytest.mark.parametrize('delay', [2, 5, None, thorough(1), thorough(3)])
 def test_a_restart_within_a_block_leaves_its_symbols_out(chain, delay, learn, often):
     """From the same bits, the same is drawn as where they were left out; also while it learns."""
     compared = learnt = 0
@@ -377,7 +377,7 @@ def test_states_within_a_block_that_cannot_be(delay, often):
 
 
 @for_all_restarts
-@pytest.mark.parametrize('delay', [1, 2, 3, 5, None])
+@pytest.mark.parametrize('delay', [2, 5, None, thorough(1), thorough(3)])
 def test_a_state_depends_on_nothing_of_a_block_under_way(chain, delay, learn, often):
     """All words of up to 3 of its symbols: known, infeasible, unknown."""
     compared = 0

@@ -411,7 +411,7 @@ def some_word(chain, length, seed):
 
 
 @pytest.mark.parametrize('learn', ['own', 'none'])
-@pytest.mark.parametrize('delay', [1, 2, 5, None])
+@pytest.mark.parametrize('delay', [2, None, thorough(1), thorough(5)])
 @pytest.mark.parametrize('chain, zones, reports', [
     *RESTARTS, (ROW, None, 1), (on_a_grid()[0], None, 1)], ids=[*NAMES, 'no zones', 'plain grid'])
 def test_what_steps_publish_is_what_their_signals_are_decoded_to(chain, zones, reports, delay,
@@ -449,7 +449,7 @@ def test_what_steps_publish_is_what_their_signals_are_decoded_to(chain, zones, r
 
 
 @pytest.mark.parametrize('learn', ['own', 'none'])
-@pytest.mark.parametrize('delay', [1, 3, 5, None])
+@pytest.mark.parametrize('delay', [3, None, thorough(1), thorough(5)])
 @for_all_restarts
 def test_a_restart_at_every_place_changes_nothing(chain, zones, reports, delay, learn, often):
     """But within a block, where it is as if its symbols had been left out."""
