@@ -126,6 +126,9 @@ def test_ports_that_are_full_or_of_other_domains_are_no_fault(tmp_path, capsys):
     with joining(1, tmp_path):
         pass
     assert capsys.readouterr().err.endswith(f'remove the file: rm {tmp_path}/fastrtps_port7650\n')
+    # A lock that nobody holds would say that a process was killed.
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        'fastrtps_port7000', 'fastrtps_port7411', 'fastrtps_port7650']
 
 
 def test_ports_of_fast_dds_are_no_fault_under_other_middleware(tmp_path, capsys, monkeypatch):

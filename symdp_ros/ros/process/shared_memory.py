@@ -30,7 +30,7 @@ def joining(domain: int, directory: Path = _MEMORY) -> Iterator[None]:
     A process that is killed after it has waited for a message, and before it notes that it has
     one, leaves a port that others take for one in use. The next process makes that port anew; who
     sent to the old one goes on to do so, and the new process hears nothing from there. So all
-    ports that nobody reads are locked meanwhile, and the node takes others.
+    ports whose reader was killed are locked meanwhile, and the node takes others.
 
     Other middleware does not open these files.
     """
@@ -45,10 +45,10 @@ def joining(domain: int, directory: Path = _MEMORY) -> Iterator[None]:
                   file=sys.stderr, flush=True)
     with ExitStack() as locks:
         for _, file in zip(range(_MOST), _ports(domain, directory)):
+            # Where there is no lock, no process has read the port; of one that is made for that,
+            # Fast DDS would say that a process was killed.
             with suppress(OSError):  # a process reads it, or it is another user's
-                if time.time() - file.stat().st_ctime < _BEING_MADE:
-                    continue  # a process that starts is about to lock it
-                lock = os.open(f'{file}_el', os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+                lock = os.open(f'{file}_el', os.O_RDONLY | os.O_NOFOLLOW)
                 locks.callback(os.close, lock)
                 # Shared: others may do the same. Who reads a port has locked it for itself alone.
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
