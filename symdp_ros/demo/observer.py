@@ -37,7 +37,7 @@ class Observer:
         from rclpy.executors import SingleThreadedExecutor
         from rclpy.qos import DurabilityPolicy, QoSProfile
         from std_msgs.msg import String
-        from symdp_ros.ros.process.shared_memory import joining
+        from symdp_ros.ros.process.shared_memory import fresh_ports
 
         latched = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._executors = {}
@@ -45,7 +45,7 @@ class Observer:
         for domain in set(self._domains.values()):
             context = Context()
             rclpy.init(args=[], context=context, domain_id=domain)
-            with joining(domain):
+            with fresh_ports(domain):
                 by_domain[domain] = rclpy.create_node(
                     'demo', namespace=self._namespace, context=context, enable_rosout=False,
                     start_parameter_services=False)

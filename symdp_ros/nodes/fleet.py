@@ -32,7 +32,7 @@ from symdp_ros.ros.guarded_node import GuardedNode, LONGEST_SENTENCE
 from symdp_ros.ros.lifecycle import digests_of_files
 from symdp_ros.ros.live.late_answers import LateAnswers
 from symdp_ros.ros.process.output_domain import context_of
-from symdp_ros.ros.process.shared_memory import joining
+from symdp_ros.ros.process.shared_memory import fresh_ports
 from symdp_ros.ros.process.spinning import run, spin_once, stop_requested
 from symdp_ros.ros.rclpy_private import leave_graph, lifecycle_state, overrides_of
 from symdp_ros.words.live_memory import LiveMemories
@@ -202,7 +202,7 @@ class FleetNode(GuardedNode):
         try:
             context = self.context if robot.domain == self.context.get_domain_id() else (
                 context_of(robot.domain))
-            with joining(robot.domain):
+            with fresh_ports(robot.domain):
                 node = HostedPrivatizer(robot, self._choices, self._on_failure, context=context,
                                         memories=self._memories)
             self._nodes[robot.name] = node

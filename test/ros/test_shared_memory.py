@@ -11,7 +11,7 @@ import pytest
 from python_path import python_path
 import rclpy
 from symdp_ros.ros.process import own_network
-from symdp_ros.ros.process.shared_memory import joining
+from symdp_ros.ros.process.shared_memory import fresh_ports
 
 if not own_network.may_isolate():
     pytest.skip('the kernel allows no network of its own', allow_module_level=True)
@@ -21,13 +21,13 @@ LISTENER = """
 import os, re, sys, rclpy
 from contextlib import nullcontext
 from std_msgs.msg import String
-from symdp_ros.ros.process.shared_memory import joining
+from symdp_ros.ros.process.shared_memory import fresh_ports
 def locks():
     files = [os.readlink(f'/proc/self/fd/{name}') for name in os.listdir('/proc/self/fd')
              if os.path.lexists(f'/proc/self/fd/{name}')]
     return {file for file in files if re.search(r'_port[0-9]+_el$', file)}
 rclpy.init(domain_id=3)
-with joining(3) if sys.argv[1] == 'ours' else nullcontext():
+with fresh_ports(3) if sys.argv[1] == 'ours' else nullcontext():
     node = rclpy.create_node('listener')
 node.create_subscription(String, 'text', lambda message: print(message.data, flush=True), 10)
 print(*sorted(locks()), flush=True)
@@ -118,12 +118,12 @@ def test_a_user_is_told_of_an_empty_port(command):
 def test_ports_that_are_full_or_of_other_domains_are_no_fault(tmp_path, capsys):
     for port, text in ((7000, 'full'), (7411, ''), (7650, '')):
         (tmp_path / f'fastrtps_port{port}').write_text(text)
-    with joining(2, tmp_path):
+    with fresh_ports(2, tmp_path):
         pass
-    with joining(0, tmp_path / 'none'):
+    with fresh_ports(0, tmp_path / 'none'):
         pass
     assert capsys.readouterr().err == ''
-    with joining(1, tmp_path):
+    with fresh_ports(1, tmp_path):
         pass
     assert capsys.readouterr().err.endswith(f'remove the file: rm {tmp_path}/fastrtps_port7650\n')
     # A lock that nobody holds would say that a process was killed.
@@ -134,6 +134,6 @@ def test_ports_that_are_full_or_of_other_domains_are_no_fault(tmp_path, capsys):
 def test_ports_of_fast_dds_are_no_fault_under_other_middleware(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(rclpy, 'get_rmw_implementation_identifier', lambda: 'rmw_cyclonedds_cpp')
     (tmp_path / 'fastrtps_port7000').write_text('')
-    with joining(0, tmp_path):
+    with fresh_ports(0, tmp_path):
         pass
     assert capsys.readouterr().err == ''

@@ -8,7 +8,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from symdp_ros.errors import ConfigurationError, raising
-from symdp_ros.ros.process.shared_memory import joining
+from symdp_ros.ros.process.shared_memory import fresh_ports
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def joined(domain: int, name: str) -> Iterator[Node]:
     try:
         # RuntimeError: the base class of all errors of rclpy's own library.
         with raising(ConfigurationError, f'ROS domain {domain} cannot be joined',
-                     RuntimeError), joining(domain):
+                     RuntimeError), fresh_ports(domain):
             rclpy.init(args=[], context=context, domain_id=domain)
             node = Node(name, context=context, use_global_arguments=False, enable_rosout=False,
                         start_parameter_services=False)

@@ -9,7 +9,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from symdp_ros.ros.live.watchdog import ends_if_stuck
-from symdp_ros.ros.process.shared_memory import joining
+from symdp_ros.ros.process.shared_memory import fresh_ports
 from symdp_ros.ros.rclpy_private import (declare_qos_parameters, share_overrides,
                                          stop_parameter_events)
 
@@ -51,7 +51,7 @@ class OuterNode(Node):
 
     def __init__(self, inner: Node, domain: int):
         self._inner, self._is_made = inner, False
-        with joining(domain):
+        with fresh_ports(domain):
             super().__init__(
                 inner.get_name(), namespace=inner.get_namespace(), context=context_of(domain),
                 use_global_arguments=False, enable_rosout=False, start_parameter_services=False,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What killed processes leave in the shared memory of Fast DDS, and what that does to others."""
 from collections.abc import Iterator
-from contextlib import contextmanager, ExitStack, suppress
+from contextlib import contextmanager, suppress
 import fcntl
 import os
 from pathlib import Path
@@ -11,16 +11,15 @@ import time
 
 import rclpy
 
-_MEMORY = Path('/dev/shm')
 _NAMES = 'fastrtps', 'fastdds'  # of Fast DDS 2, and of 3
 _BEING_MADE = 0.1  # seconds; Fast DDS fills a file at once
 _OF_ALL = range(7000, 7100)  # ports that processes of all domains open
 _FIRST, _OF_A_DOMAIN = 7400, 250
-_MOST = 64  # a process tries 100 ports
+_MOST = 64  # locks: a process tries 100 ports
 
 
 @contextmanager
-def joining(domain: int, directory: Path = _MEMORY) -> Iterator[None]:
+def fresh_ports(domain: int, directory: Path = Path('/dev/shm')) -> Iterator[None]:
     """
     Take care of ports that killed processes have left, while a node joins a ROS domain.
 
@@ -43,16 +42,32 @@ def joining(domain: int, directory: Path = _MEMORY) -> Iterator[None]:
             print(f'warning: {file} is empty: a process was killed while Fast DDS made it. If '
                   f'this program hangs now, end it and remove the file: rm {file}',
                   file=sys.stderr, flush=True)
-    with ExitStack() as locks:
-        for _, file in zip(range(_MOST), _ports(domain, directory)):
-            # Where there is no lock, no process has read the port; of one that is made for that,
-            # Fast DDS would say that a process was killed.
-            with suppress(OSError):  # a process reads it, or it is another user's
-                lock = os.open(f'{file}_el', os.O_RDONLY | os.O_NOFOLLOW)
-                locks.callback(os.close, lock)
-                # Shared: others may do the same. Who reads a port has locked it for itself alone.
-                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    held: list[int] = []
+    try:
+        for file in _ports(domain, directory):
+            if len(held) < _MOST:
+                _hold(f'{file}_el', held)
         yield
+    finally:
+        for lock in held:
+            os.close(lock)
+
+
+def _hold(file: str, held: list[int]) -> None:
+    """
+    Lock a port, and add the descriptor, unless a process reads the port.
+
+    A port without a lock is left so: with one, Fast DDS would take it for that of a killed process.
+    """
+    with suppress(OSError):  # there is none, or it is another user's
+        lock = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            # Shared: others may do the same. Who reads a port has locked it for itself alone.
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+        else:
+            held.append(lock)
 
 
 def _empty_ports(domain: int, directory: Path) -> Iterator[Path]:

@@ -16,7 +16,7 @@ from symdp_ros.ros.guarded_node import LONGEST_SENTENCE
 from symdp_ros.ros.live.watchdog import ends_if_stuck
 from symdp_ros.ros.parameter_order import order_problems
 from symdp_ros.ros.process.output_domain import leave_domains
-from symdp_ros.ros.process.shared_memory import joining
+from symdp_ros.ros.process.shared_memory import fresh_ports
 from symdp_ros.ros.process.stop_signals import stop_signals
 
 _LONGEST_WAIT = 0.1  # seconds until a signal is noticed
@@ -91,7 +91,7 @@ def run(make_node, arguments=None, *, coroutines: bool = False) -> int:
 def _make_and_spin(make_node, arguments, coroutines: bool) -> int:
     """Do what `run` does while rclpy is initialized; return the exit status, and keep no node."""
     try:
-        with joining(rclpy.get_default_context().get_domain_id()):
+        with fresh_ports(rclpy.get_default_context().get_domain_id()):
             node = make_node()
     except (ParameterException, RuntimeError) as error:  # such as use_sim_time: 1
         print(f'the node cannot be made: {printable(error, 1000)}', file=sys.stderr)
