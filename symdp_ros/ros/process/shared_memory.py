@@ -57,7 +57,7 @@ def _hold(file: str, held: list[int]) -> None:
     """
     Lock a port, and add the descriptor, unless a process reads the port.
 
-    A port without a lock is left so: with one, Fast DDS would take it for that of a killed process.
+    A port without a lock is left so: with one, Fast DDS would take its reader for killed.
     """
     with suppress(OSError):  # there is none, or it is another user's
         lock = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
