@@ -42,25 +42,43 @@ def assert_private(chain, length, epsilon, adjacency, law):
     """
     Check every adjacent pair of words and every output against e^ε, exactly.
 
-    Fractions are compared where floats, exact to 10⁻¹⁵, come within 10⁻⁹ of the limit.
-
     :param law: word → {output: Fraction}; all of the same outputs, no probability zero.
     """
-    words = np.array([[-1 if s is None else chain.state_index[s] for s in word]
-                      for word in all_words(chain, length)])
-    laws = [law(word) for word in all_words(chain, length)]
-    limit, _ = exp_bounds(per_symbol(epsilon, adjacency) * adjacency)
+    words = [*all_words(chain, length)]
+    assert compared(words, [law(word) for word in words], epsilon, adjacency)
+
+
+def compared(words, laws, epsilon, adjacency):
+    """
+    Compare all pairs of words that differ in j ≤ k symbols with e^{jε/k}; return how many.
+
+    Fractions are compared where floats, exact to 10⁻¹⁵, come within 10⁻⁹ of the limit.
+
+    :param laws: of each word {output: Fraction}; all of the same outputs, no probability zero.
+    """
     outputs = list(laws[0])
     for chances in laws:
         assert min(chances.values()) > 0 and sum(chances.values()) == 1
         assert chances.keys() == laws[0].keys()
+    numbers = {symbol: i for i, symbol in enumerate({s for word in words for s in word})}
+    spelt = np.array([[numbers[s] for s in word] for word in words])
     floats = np.array([[float(chances[o]) for o in outputs] for chances in laws])
-    surely = float(min(limit, 10**300)) * (1 - 1e-9)
-    for one, word in enumerate(words):
-        for other in np.flatnonzero((words != word).sum(axis=1) <= adjacency):
-            sure = (floats[one] <= surely * floats[other]) & (floats[other] > 1e-290)
-            for i in np.flatnonzero(~sure):
-                assert laws[one][outputs[i]] <= limit * laws[other][outputs[i]]
+    pairs, looked_at = 0, set()
+    for j in range(1, min(adjacency, spelt.shape[1]) + 1):
+        limit, _ = exp_bounds(j * per_symbol(epsilon, adjacency))
+        surely = float(min(limit, 10**300)) * (1 - 1e-9)
+        for one, word in enumerate(spelt):
+            others = np.flatnonzero((spelt != word).sum(axis=1) == j)
+            pairs += len(others)
+            least = floats[others]
+            doubtful = (floats[one] > surely * least) | (least <= 1e-290)
+            for other, output in zip(*np.nonzero(doubtful)):
+                first = laws[one][outputs[output]]
+                second = laws[others[other]][outputs[output]]
+                if (j, first, second) not in looked_at:
+                    assert first <= limit * second
+                    looked_at.add((j, first, second))
+    return pairs
 
 
 def assert_drawn(counts, expected, n):

@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the online mechanisms share."""
 from collections import Counter
+from fractions import Fraction
+from functools import lru_cache
 import gc
-from itertools import product
 from math import exp, prod
 import sys
 
-import numpy as np
 from offline_checks import assert_drawn
 import pytest
 from strategies import exp_bounds, feasible_words, flat, per_symbol
 from symdp_ros.core.online.counts import SignalNumbers
+from symdp_ros.core.zones import Told, WAITING
 
 
 def histories(mechanism, length):
@@ -68,6 +69,50 @@ def block_under_way(mechanism):
         word.passed[0], word.blocks[0].most)
 
 
+class SignalChances:
+    """
+    P[signals | word] of the policy adaptive, exactly, by the rows that are drawn from.
+
+    As `law.of_signals`, which is made for one word: here one replay serves all symbols.
+    """
+
+    def __init__(self, mechanism):
+        self.mechanism, self._online, self._rows = mechanism, mechanism.another(), {}
+        self.of = lru_cache(None)(mechanism.law.of_signals.of)
+        self.alike = mechanism.law.of_signals.alike
+
+    def law(self, word):
+        """Return {signals: chance}, of all that the word can have."""
+        return {signals: self.chance(word, signals) for signals in self.of(self.alike(word))}
+
+    def chance(self, word, signals):
+        """Return P[signals | word]."""
+        found, begin, last = Fraction(1), 0, len(word) - 1
+        for t, signal in enumerate(signals):
+            if t and signals[t - 1] != WAITING and not isinstance(signals[t - 1], Told):
+                begin = t
+            rows, ends = self._after(signals[:t], word[begin:t])
+            symbol = word[t]
+            row = rows[symbol, t == last or ends[symbol, word[t + 1]]]
+            found *= row.get(signal, 0)
+            if not found:
+                break
+        return found
+
+    def _after(self, signals, symbols):
+        """Return (symbol, whether a block ends with it) → its row; (symbol, next one) → whether."""
+        if (signals, symbols) not in self._rows:
+            online, some = self._online, (*self._online.chain.states, None)
+            online.replay(signals, word=(*[None] * (len(signals) - len(symbols)), *symbols))
+            for _ in range(online.ticks_left):
+                online.tick()
+            self._rows[signals, symbols] = (
+                {(s, ends): online.exact_current_distribution(s, ends)
+                 for s in some for ends in (False, True)},
+                {(s, then): online.ends_block(s, then) for s in some for then in some})
+        return self._rows[signals, symbols]
+
+
 def every_signal(mechanism, length):
     """Return every history of this length that can be drawn; with adaptive, of signals."""
     return [(*history, output) for history, rows in histories(mechanism, length)
@@ -107,27 +152,26 @@ def excess(mechanism, length, epsilon, adjacency):
 
     For all w, w' of this length, unknown symbols included, j = their Hamming distance, and all o
     that can be drawn. What holds for a length holds for a shorter one: it is a sum over outputs.
+
+    P[o|w] is a product over positions, of rows that the outputs before choose. Where w and w' have
+    the same symbol, so is the factor; so the worst pair at distance j differs at the j positions
+    whose rows differ most, and there by the symbols most and least likely to give the output.
     """
-    chain = mechanism.chain
     rows = dict(histories(mechanism, length))
-    inputs = (*chain.states, None)
-    every = list(product(inputs, repeat=length))
-    bounds = [exp_bounds(j * per_symbol(epsilon, adjacency))[0] for j in range(length + 1)]
-    numbers = np.array([*product(range(len(inputs)), repeat=length)])
-    distances = (numbers[:, None] != numbers).sum(axis=2)
     assert all(sum(row.values()) == 1 for found in rows.values() for row in found.values())
-    for output in {(*history, o) for history, row in rows.items() if len(history) == length - 1
-                   for o in row[None]}:
-        assert mechanism.tables is not None or chain.is_feasible(output)  # no signals
-        steps = [{symbol: row[o] for symbol, row in rows[output[:t]].items()}
-                 for t, o in enumerate(output)]
-        chances = [prod(step[symbol] for step, symbol in zip(steps, word)) for word in every]
-        # There are few different chances: each pair of them is compared once for each distance.
-        different = {chance: i for i, chance in enumerate(dict.fromkeys(chances))}
-        codes, exact = np.array([different[chance] for chance in chances]), [*different]
-        shape = length + 1, len(exact), len(exact)
-        for found in np.unique(np.ravel_multi_index((distances, codes[:, None], codes), shape)):
-            distance, one, other = np.unravel_index(found, shape)
-            if exact[one] > bounds[distance] * exact[other]:
-                return output, distance
+    most = {}  # (outputs, the next one) → the largest ratio of its chances
+    for history, found in rows.items():
+        for output in found[None]:
+            chances = [row[output] for row in found.values()]
+            assert min(chances) > 0
+            most[history, output] = max(chances) / min(chances)
+    bounds = [exp_bounds(j * per_symbol(epsilon, adjacency))[0] for j in range(length + 1)]
+    for history, output in most:
+        if len(history) == length - 1:
+            whole = *history, output
+            assert mechanism.tables is not None or mechanism.chain.is_feasible(whole)  # no signals
+            ratios = sorted((most[whole[:t], whole[t]] for t in range(length)), reverse=True)
+            for j in range(1, length + 1):
+                if prod(ratios[:j]) > bounds[j]:
+                    return whole, j
     return None

@@ -4,8 +4,8 @@
 from itertools import product
 
 from adaptive_reference import HABIT, PERIOD
-import numpy as np
-from strategies import exp_bounds, FOUR, per_symbol
+from offline_checks import compared
+from strategies import FOUR
 from symdp_ros import Chain, Privacy
 
 #: From b there is no way back to a; from d neither.
@@ -79,26 +79,11 @@ def assert_private_in_zones(chain, privacy, length, law, each=1):
     :param law: word → {output: Fraction > 0}.
     :param each: one symbol of so many counts, from the first. Of the others, nothing is drawn.
     """
-    k = privacy.adjacency
-    limit, _ = exp_bounds(per_symbol(privacy.epsilon, k) * k)
-    surely = float(min(limit, 10**300)) * (1 - 1e-9)
     pairs = 0
     for some in by_zones(privacy, chain, length).values():
-        each_law = {}
+        laws = {}
         for word in some:
             found = law(word)
-            assert each_law.setdefault(word[::each], found) == found
-        some, laws = [*each_law], [*each_law.values()]
-        outputs = [*laws[0]]
-        for chances in laws:
-            assert sum(chances.values()) == 1 and min(chances.values()) > 0
-            assert chances.keys() == laws[0].keys()
-        floats = np.array([[float(chances[o]) for o in outputs] for chances in laws])
-        for one, word in enumerate(some):
-            for other, another in enumerate(some):
-                if one != other and sum(a != b for a, b in zip(word, another)) <= k:
-                    pairs += 1
-                    sure = (floats[one] <= surely * floats[other]) & (floats[other] > 1e-290)
-                    for i in np.flatnonzero(~sure):
-                        assert laws[one][outputs[i]] <= limit * laws[other][outputs[i]]
+            assert laws.setdefault(word[::each], found) == found
+        pairs += compared([*laws], [*laws.values()], privacy.epsilon, privacy.adjacency)
     assert pairs or all(len(states) == 1 for states in privacy.zones.values())

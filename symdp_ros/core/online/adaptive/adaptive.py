@@ -387,6 +387,8 @@ class AdaptiveWord:
             if self.delay is None and age != NO_PLAN or not (
                     since - word.before <= count - ticks <= since):
                 raise ValueError
+            if planned_at is not None and planned_at < word.held * self._report:
+                raise ValueError  # no report had left by then
             since = count - ticks
         if (len(signals) != self._integers(count, since) or max(previous, before) >= n
                 or count >= _MOST_TICKS or count % self._report or since < 0
