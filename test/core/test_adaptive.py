@@ -87,7 +87,7 @@ def test_epsilon_zero_reveals_nothing(chain):
 def test_every_integer_that_a_step_can_draw(chain, epsilon, delay, monkeypatch):
     def few(counts, privacy):
         ratio = exp_lower_bound(privacy.epsilon_per_symbol)
-        return 30, {count: Response.fitting(count, ratio, 8) for count in counts}
+        return 30, {count: Response.fitting(count, ratio, 6) for count in counts}
 
     monkeypatch.setattr(known, 'responses', few)
     one = made(chain, epsilon, delay=delay, trust=1.0)
@@ -96,9 +96,9 @@ def test_every_integer_that_a_step_can_draw(chain, epsilon, delay, monkeypatch):
         for z in rows[None]:
             one.replay([*history, z])
             after[z] = one.state
-        limit = Response.fitting(len(rows[None]), exp_lower_bound(Fraction(epsilon)), 8).limit
+        limit = Response.fitting(len(rows[None]), exp_lower_bound(Fraction(epsilon)), 6).limit
         for symbol, row in rows.items():
-            mechanism = one.another(random=Scripted([*range(2**8)], 30))
+            mechanism = one.another(random=Scripted([*range(2**6)], 30))
             drawn = Counter()
             for _ in range(limit):
                 mechanism.replay(history)

@@ -12,7 +12,7 @@ from random import Random
 
 from block_checks import (learning, LIVE, LONGEST, made, MODES, on_a_grid, ROW, some_word, STREET,
                           THREE)
-from online_checks import block_under_way, SameBits, way_of
+from online_checks import block_under_way, draw_anew, SameBits, way_of
 import pytest
 from refusals import refused
 from strategies import grid, sharp, thorough
@@ -27,15 +27,6 @@ DELAYS = [2, None, thorough(1), thorough(5)]
 def may_have_none(chain):
     """Return whether words on a chain may never be in a block."""
     return chain in (ONE_WAY, STREET)
-
-
-def same_bits(mechanism, seed):
-    """Have a mechanism draw from a `random` of its own, from now on."""
-    word = mechanism._word
-    word._random, word._draws_of = Random(seed), {}
-    word._have(word._word.cells)
-    if mechanism.privacy.zones is not None:
-        word._prepare(word._ready)
 
 
 @pytest.mark.parametrize('learn', ['own', thorough('none')])
@@ -96,7 +87,7 @@ def test_a_restart_at_every_place_changes_nothing(chain, zones, reports, delay, 
             assert one.finish() == other.finish()
             mechanism.step(symbol)
         else:
-            same_bits(one, t), same_bits(mechanism, t)
+            draw_anew(one, t), draw_anew(mechanism, t)
             assert one.step(symbol) == mechanism.step(symbol) and one.state == mechanism.state
     assert inside or may_have_none(chain)
 
