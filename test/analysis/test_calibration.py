@@ -170,7 +170,7 @@ def test_each_robot_alone_has_the_same_errors(name):
 
 @pytest.mark.parametrize('name', ['live, guided', 'exponential'])
 def test_the_epsilon_of_the_best_robot_and_of_all(name):
-    calibration = Calibration(FOUR, 1, 10, walks=4, robots=SIX)
+    calibration = Calibration(FOUR, 1, 6, walks=4, robots=SIX)
     [*found] = calibration.needed(0.3)[name]
     for epsilon, of_robots in zip(found, (min, max), strict=True):
         errors = calibration.errors(name, epsilon), calibration.errors(name, epsilon * 0.998)

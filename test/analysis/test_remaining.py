@@ -55,7 +55,7 @@ def test_how_likely_a_stay_is(chain, delay):
 @pytest.mark.parametrize('before', ['b', 'bba'])
 def test_signals_of_a_stay_are_drawn_from_their_law(before):
     """Of a stay of any length as if the word ended with it."""
-    mechanism, random, draws = made(3, trust=1.0), Random(7), 2_000
+    mechanism, random, draws = made(3, trust=1.0), Random(7), 800
     law, drawn = mechanism.law.of_signals, [Counter(), Counter()]
     for _ in range(draws):
         for counter, (signals, _) in zip(drawn, stay_drawn(mechanism, before, (1, 3), random),

@@ -5,6 +5,7 @@ from collections import defaultdict
 from itertools import pairwise
 from math import exp, prod
 
+from online_checks import SignalChances
 import pytest
 from refusals import refused
 from strategies import feasible_words, grid, thorough
@@ -38,25 +39,21 @@ def test_the_audit_compares_words_with_the_same_zones(chain, zones, epsilon, adj
         assert rows[0].pairs < without[0].pairs
 
 
-def signals_and_chances(mechanism, word):
-    law = mechanism.law.of_signals
-    every = law.of(word)
-    return zip(every, map(float, law.exact_probabilities(word, every)))
-
-
 @pytest.mark.parametrize('name', ['four', thorough('across'), 'habit', thorough('alone')])
 def test_the_adversary_against_all_words_and_signals(name):
     """By Bayes' rule over all words that the robot can walk; 1,000 walks, a fixed seed."""
     chain, zones = ZONED[name]
     mechanism = OnlineMechanism(chain, privacy_of(zones, 2.0), policy='adaptive', delay=1)
     before, after = defaultdict(float), defaultdict(float)  # (zones or signals, t, s): chance
+    chances = SignalChances(mechanism)
     for word in feasible_words(chain, 3):
         prior = prod(chain.probabilities(a).get(b, 0.0)
                      for a, b in pairwise([chain.initial_state, *word]))
+        known = told(mechanism.privacy, chain, word), chances.law(word)
         for t, s in enumerate(word):
-            before[told(mechanism.privacy, chain, word), t, s] += prior
-            for signals, chance in signals_and_chances(mechanism, word):
-                after[signals, t, s] += prior * chance
+            before[known[0], t, s] += prior
+            for signals, chance in known[1].items():
+                after[signals, t, s] += prior * float(chance)
     found = best_guess_in_zones(mechanism, 3, walks=1_000)
     of = mechanism.privacy.zones.of
     for zone, guess in found.items():

@@ -93,6 +93,7 @@ class SignalChances:
 
     def law(self, word):
         """Return {signals: chance}, of all that the word can have."""
+        word = tuple(word)
         return {signals: self.chance(word, signals) for signals in self.of(self.alike(word))}
 
     def chance(self, word, signals):
@@ -110,7 +111,7 @@ class SignalChances:
         return found
 
     def _after(self, signals, symbols):
-        """Return (symbol, whether a block ends with it) → its row; (symbol, next one) → whether."""
+        """Return {(symbol, whether a block ends with it): row}, {(symbol, next): whether}."""
         if (signals, symbols) not in self._rows:
             online, some = self._online, (*self._online.chain.states, None)
             online.replay(signals, word=(*[None] * (len(signals) - len(symbols)), *symbols))

@@ -155,6 +155,16 @@ def flat(chain, some):
             np.cumsum([0, *map(len, some)]))
 
 
+def privatized(mechanism, some, bits=None):
+    """Return private words of labels, drawn together."""
+    symbols, offsets = flat(mechanism.chain, some)
+    out = mechanism.privatize_many(symbols, offsets, bits)
+    assert out.dtype == np.int32 and out.shape == symbols.shape
+    states = mechanism.chain.states
+    return [[states[i] for i in out[a:b].tolist()]
+            for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+
+
 def per_symbol(epsilon, adjacency):
     """Return ε/k, the smaller of both readings of the float ε: as a decimal, as a binary."""
     return min(Fraction(str(epsilon)), Fraction(*epsilon.as_integer_ratio())) / adjacency

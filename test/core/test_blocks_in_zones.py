@@ -81,8 +81,9 @@ def test_all_pairs_of_longer_words_on_two_clocks(forced):
 def test_all_pairs_of_words_where_blocks_are_chosen(name, epsilon, reports, delay):
     chain, zones = ZONED[name]
     mechanism = made(chain, zones, epsilon, delay=delay, reports=reports)
-    assert_private_in_zones(chain, mechanism.privacy, 4, SignalChances(mechanism).law, reports)
-    assert any(isinstance(z, Count) for signals in SignalChances(mechanism).law(('b',) * 4) for z in signals)
+    law = SignalChances(mechanism).law
+    assert_private_in_zones(chain, mechanism.privacy, 4, law, reports)
+    assert any(isinstance(z, Count) for signals in law(('b',) * 4) for z in signals)
 
 
 def test_the_search_finds_an_excess(monkeypatch, forced):
@@ -91,8 +92,9 @@ def test_the_search_finds_an_excess(monkeypatch, forced):
     response_of.cache_clear()
     forced(3, 1)
     mechanism = made(*ZONED['row'], 1.25, delay=None)
+    law = SignalChances(mechanism).law
     with pytest.raises(AssertionError):
-        assert_private_in_zones(mechanism.chain, mechanism.privacy, 3, SignalChances(mechanism).law)
+        assert_private_in_zones(mechanism.chain, mechanism.privacy, 3, law)
     response_of.cache_clear()
 
 

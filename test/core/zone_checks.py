@@ -5,8 +5,8 @@ from itertools import product
 
 from adaptive_reference import HABIT, PERIOD
 from offline_checks import compared
-from strategies import FOUR
-from symdp_ros import Chain, Privacy
+from strategies import FOUR, grid
+from symdp_ros import Chain, OnlineMechanism, Privacy
 
 #: From b there is no way back to a; from d neither.
 ONE_WAY = Chain({'a': ['a', 'b'], 'b': ['a', 'b', 'c'], 'c': ['c', 'd'], 'd': ['c']}, 'a')
@@ -28,6 +28,21 @@ ZONED = {
 def privacy_of(zones, epsilon, adjacency=1):
     """Return ε, k and zones whose states may be the letters of a string."""
     return Privacy(epsilon, adjacency, {zone: [*states] for zone, states in zones.items()})
+
+
+def made(chain, zones, epsilon=2.0, adjacency=1, **options):
+    """Return the policy adaptive with zones."""
+    return OnlineMechanism(chain, privacy_of(zones, epsilon, adjacency), policy='adaptive',
+                           **options)
+
+
+def large():
+    """Return a grid of 36 places and its four zones."""
+    chain, zones = grid(6), {}
+    for state in chain.states:
+        x, y = map(int, state.split(','))
+        zones.setdefault(f'{x // 3}{y // 3}', []).append(state)
+    return chain, zones
 
 
 def told(privacy, chain, word):
