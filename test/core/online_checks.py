@@ -159,30 +159,35 @@ def assert_drawn_from_the_law(mechanism, word, draws=3_000):
 
 def excess(mechanism, length, epsilon, adjacency):
     """
-    Return an output and j that break P[o|w] ≤ e^{jε/k}·P[o|w'], or None.
+    Return a j such that P[o|w] ≤ e^{jε/k}·P[o|w'] is broken where w and w' differ in j symbols.
 
-    For all w, w' of this length, unknown symbols included, j = their Hamming distance, and all o
-    that can be drawn. What holds for a length holds for a shorter one: it is a sum over outputs.
+    Of all w, w' of this length, unknown symbols included, and all o that can be drawn; None: of
+    none. What holds for a length holds for a shorter one: it is a sum over outputs.
+    """
+    ratios = largest_ratios(mechanism, length)
+    return next((j for j, ratio in enumerate(ratios)
+                 if ratio > exp_bounds(j * per_symbol(epsilon, adjacency))[0]), None)
+
+
+def largest_ratios(mechanism, length):
+    """
+    Return for each j ≤ length the largest P[o|w]/P[o|w'] where w and w' differ in j symbols.
 
     P[o|w] is a product over positions, of rows that the outputs before choose. Where w and w' have
     the same symbol, so is the factor; so the worst pair at distance j differs at the j positions
     whose rows differ most, and there by the symbols most and least likely to give the output.
     """
-    rows = dict(histories(mechanism, length))
-    assert all(sum(row.values()) == 1 for found in rows.values() for row in found.values())
-    most = {}  # (outputs, the next one) → the largest ratio of its chances
+    rows, most = dict(histories(mechanism, length)), {}
     for history, found in rows.items():
+        assert all(sum(row.values()) == 1 for row in found.values())
         for output in found[None]:
             chances = [row[output] for row in found.values()]
             assert min(chances) > 0
-            most[history, output] = max(chances) / min(chances)
-    bounds = [exp_bounds(j * per_symbol(epsilon, adjacency))[0] for j in range(length + 1)]
-    for history, output in most:
-        if len(history) == length - 1:
-            whole = *history, output
-            assert mechanism.tables is not None or mechanism.chain.is_feasible(whole)  # no signals
-            ratios = sorted((most[whole[:t], whole[t]] for t in range(length)), reverse=True)
-            for j in range(1, length + 1):
-                if prod(ratios[:j]) > bounds[j]:
-                    return whole, j
-    return None
+            most[(*history, output)] = max(chances) / min(chances)
+    worst = [Fraction(1)] * (length + 1)
+    for output in most:
+        if len(output) == length:
+            assert mechanism.tables is not None or mechanism.chain.is_feasible(output)  # no signals
+            ratios = sorted((most[output[:t]] for t in range(1, length + 1)), reverse=True)
+            worst = [max(w, prod(ratios[:j])) for j, w in enumerate(worst)]
+    return worst

@@ -101,7 +101,7 @@ def test_signals_on_an_alphabet_are_private(symbols, length, delay, stays):
 def test_words_drawn_by_how_long_a_mode_stays_are_private(symbols, length, stays, trust):
     chain = Chain.complete(list('xyzw')[:symbols], 'y', stays)
     outputs = [*feasible_words(chain, length)]
-    for epsilon, adjacency in ((0.0, 1), (1.0, 1), (4.0, 2)):
+    for epsilon, adjacency in ((1.0, 1), (4.0, 2)):
         law = OfflineMechanism(chain, Privacy(epsilon, adjacency), trust=trust).law
         assert law.online is None
         assert_private(chain, length, epsilon, adjacency, lambda word: dict(

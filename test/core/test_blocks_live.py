@@ -171,7 +171,8 @@ def test_a_symbol_that_is_left_out_leaves_the_block(chain, zones, reports, delay
 # What a state tells.
 
 @pytest.mark.parametrize('delay', DELAYS)
-@for_all_words
+@pytest.mark.parametrize('chain, zones, reports', sharp(
+    LIVE, 'three', 'ticks', 'modes', 'zones', 'two clocks'))
 def test_a_state_depends_on_nothing_of_a_block_under_way(chain, zones, reports, delay, often):
     """All words of 1 or 2 of its symbols, or one more than are reported: of one zone."""
     mechanism, compared = made(chain, zones, delay=delay, reports=reports, learn=learning(chain),
@@ -184,7 +185,7 @@ def test_a_state_depends_on_nothing_of_a_block_under_way(chain, zones, reports, 
                 chain.states if zones is None else mechanism.privacy.zones[mechanism.zone]), None)
             for n in {1, 2, reports + 1} & {*range(1, length)}:
                 found = set()
-                for word in product(some, repeat=n):
+                for word in product(some if n < 3 else (*some[:2], None), repeat=n):
                     other.restore(start)
                     told = tuple(other.step(symbol) for symbol in word)
                     found.add((other.state, other.previous, told, str(other.posterior)))

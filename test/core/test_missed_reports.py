@@ -11,7 +11,7 @@ from strategies import COMPLETE, FOUR, grid, RING, sharp, thorough
 from symdp_ros import ConfigurationError, OnlineMechanism, Privacy
 from symdp_ros.core.online.adaptive.words import Words
 
-DELAYS = [0, 1, 2, 5, 30, None]
+DELAYS = [0, thorough(1), 2, thorough(5), 30, None]
 SETTINGS = {
     'plain': {}, 'reports': {'reports': 3}, 'own': {'learn': 'own'},
     'own reports': {'learn': 'own', 'reports': 3},
@@ -45,7 +45,8 @@ def walk(chain, skipped, ticked, random, symbols=12):
 @pytest.mark.parametrize('delay', DELAYS)
 @pytest.mark.parametrize('chain, settings', [
     pytest.param(chain, settings, id=f'{name}-{setting}', marks=pytest.mark.thorough
-                 if setting in ('reports', 'own') and chain is not COMPLETE else ())
+                 if setting in ('reports', 'own') and chain is not COMPLETE
+                 or name in ('ring', 'split', 'parted', 'restless') else ())
     for name, chain in CHAINS.items() for setting, settings in SETTINGS.items()
     if chain is not COMPLETE or settings in ({}, {'learn': 'own'})])
 def test_what_is_known_is_the_same_as_after_ticks(chain, settings, delay):
@@ -86,7 +87,7 @@ def test_a_restart_after_reports_that_were_missed_changes_nothing(settings, zone
 def test_what_is_skipped_is_a_route(chain, delay):
     skipped, ticked = mechanisms(chain, delay)
     route = []
-    for _ in walk(chain, skipped, ticked, Random(4), 40 + delay):
+    for _ in walk(chain, skipped, ticked, Random(4), 20 + delay):
         route.clear()
         for _ in range(9):
             report = skipped.skip(1)

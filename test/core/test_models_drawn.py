@@ -137,7 +137,7 @@ def test_draws(chain, epsilon):
     """α = 1e-6 for each; words that are drawn together: test_batch.py."""
     mechanism = OfflineMechanism(chain, Privacy(epsilon), random=replayable_random())
     word = [chain.states[1], None, chain.states[2 % len(chain)], chain.states[0]]
-    n = 4_000
+    n = 2_000
     law = {o: exp(mechanism.log_probability(word, o)) for o in feasible_words(chain, 4)}
     assert sum(law.values()) == pytest.approx(1, abs=1e-9)
     assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(n)), law, n)
@@ -192,7 +192,7 @@ def test_long_words_neither_under_nor_overflow(data):
     epsilon = data.draw(st.sampled_from([0.0, 1.0, 2000.0]))
     trust = data.draw(st.sampled_from([0.0, 0.8, 1.0]))
     mechanism = OfflineMechanism(chain, Privacy(epsilon), trust=trust, random=Random(1))
-    word = Random(data.draw(st.integers(0, 99))).choices((*names, None), k=3_000)
+    word = Random(data.draw(st.integers(0, 99))).choices((*names, None), k=2_000)
     output = mechanism.privatize(word)
     assert chain.is_feasible(output)
     found = mechanism.log_probability(word, output)

@@ -15,11 +15,11 @@ from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
-from online_checks import excess
+from online_checks import excess, largest_ratios
 import pytest
 from scipy.stats import binomtest
-from strategies import (CHAINS, chains, COMPLETE, exp_bounds, FOUR, grid, per_symbol, privacies,
-                        replayable_random, thorough)
+from strategies import (CHAINS, chains, COMPLETE, exp_bounds, feasible_words, FOUR, grid,
+                        per_symbol, privacies, probability, replayable_random, thorough)
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.analysis.accuracy import expected_accuracy
 
@@ -127,6 +127,19 @@ def test_every_pair_of_words_and_every_output(chain, policy, epsilon, adjacency)
 def test_the_search_finds_an_excess(chain, policy):
     mechanism = OnlineMechanism(chain, Privacy(1.0 + 1e-6), policy=policy)
     assert excess(mechanism, 3, 1.0, 1) is not None
+
+
+@both_policies
+@for_all_chains
+def test_the_search_finds_what_all_pairs_of_words_have(chain, policy):
+    mechanism, found = OnlineMechanism(chain, Privacy(1.0), policy=policy), [1, 1, 1]
+    words = [*product((*chain.states, None), repeat=2)]
+    for output in feasible_words(chain, 2):
+        chances = [probability(mechanism, word, output) for word in words]
+        for (one, p), (other, q) in product(zip(words, chances), repeat=2):
+            j = sum(a != b for a, b in zip(one, other))
+            found[j] = max(found[j], p / q)
+    assert largest_ratios(mechanism, 2) == found
 
 
 @given(chains(), privacies(), st.sampled_from(POLICIES))
