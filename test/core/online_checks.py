@@ -187,7 +187,7 @@ def largest_ratios(mechanism, length):
     worst = [Fraction(1)] * (length + 1)
     for output in most:
         if len(output) == length:
-            assert mechanism.tables is not None or mechanism.chain.is_feasible(output)  # no signals
+            assert mechanism.tables is not None or mechanism.chain.is_feasible(output)
             ratios = sorted((most[output[:t]] for t in range(1, length + 1)), reverse=True)
             worst = [max(w, prod(ratios[:j])) for j, w in enumerate(worst)]
     return worst
