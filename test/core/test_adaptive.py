@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The signals of the adaptive policy: their privacy, exactly; its filter; its cells; its draws."""
+"""
+The signals of the adaptive policy: their privacy, exactly; its filter; its cells; its draws.
+
+All words and all signals of small chains are compared, in fractions, and every integer that a step
+can draw is drawn. Cells are held against plain Python (adaptive_reference.py).
+"""
 from collections import Counter
 from fractions import Fraction
 from math import exp

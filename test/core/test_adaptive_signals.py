@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of the adaptive policy that make signals, each by itself; and what `draw` takes."""
+"""
+The parts of the adaptive policy that make signals, each by itself; and what `draw` takes.
+
+What a signal is worth is added up term by term; words that are drawn together are held against
+single ones to the last bit, and against the definition of a randomized response.
+"""
 from itertools import pairwise
 from random import Random
 from types import SimpleNamespace

@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chains on which every word over C(s_0) is feasible: all of ε is used."""
+"""
+Chains on which every word over C(s_0) is feasible: all of ε is used.
+
+Which chains are such is held against their words; the promise is enumerated, over all words and
+outputs, in fractions; errors and distances are those of enumeration.
+"""
 from itertools import product
 from math import exp
 from random import Random

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from refusals import refused
-from strategies import chains
+from strategies import chains, COMPLETE
 from symdp_ros import Chain, ChainError
 from symdp_ros.core.between_reports import between_reports
 
@@ -110,3 +110,26 @@ def test_a_model_that_leads_nowhere_moves_as_the_chain():
             row: 0.0, rows[(rows.index(row) + 1) % 4]: 1.0}
         some = slice(ends[row], ends[row + 1])
         assert dict(zip(places[some].tolist(), of_other[some].tolist(), strict=True)) == expected
+
+
+# Chains that remember their ticks.
+
+def test_chains_of_other_ticks_are_others():
+    """Around clockwise or not: two steps lead to the same places."""
+    there, back = (Chain({str(i): [str((i + step) % 4)] for i in range(4)}, '0')
+                   for step in (1, -1))
+    one, other = there.every(2, 2), back.every(2, 2)
+    assert one.csr()[1].tolist() == other.csr()[1].tolist() and one != other
+    assert one == there.every(2, 2) and hash(one) == hash(there.every(2, 2))
+    still = Chain({'a': ['a'], 'b': ['b']}, 'a')
+    assert still.every(2, 1) != still.every(3, 1) and still.every(1, 1) != still.every(2, 1)
+    assert len({one, other, there.every(2, 2), still.every(2, 1), still.every(3, 1)}) == 4
+    assert one != 'one'
+
+
+def test_ticks_of_ticks():
+    street = Chain({'a': ['a', 'b'], 'b': ['b', 'c', 'a'], 'c': ['c', 'd'], 'd': ['d', 'b']}, 'a')
+    chain = street.every(2, 1).every(3, 2)
+    assert chain.ticks == 6 and chain.single is street
+    assert street.ticks == 1 and street.single is street
+    assert COMPLETE.every(5, 1).ticks == 1

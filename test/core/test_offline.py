@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The offline mechanism: its selections against enumeration, and what it refuses."""
+"""
+The offline mechanism: its selections against enumeration, and what it refuses.
+
+All outputs of short words give probabilities and distances; of long words, these are had by two
+routes. The proofs of the exponential mechanism are in test_backward.py and test_models_drawn.py.
+"""
 from collections import Counter
 from fractions import Fraction
 from itertools import product

@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a word of the policy adaptive learns from its own signals: counts, privacy, restarts."""
+"""
+What a word of the policy adaptive learns from its own signals: counts, privacy, restarts.
+
+The promise and what is counted are enumerated: over all words and signals, and over all sequences
+of states and models.
+"""
 from itertools import product
 from random import Random
 

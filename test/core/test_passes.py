@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pass over a word, in NumPy and in C: the same bits."""
+"""
+The pass over a word, in NumPy and in C: the same bits.
+
+Every weight, exponent and draw of both is compared byte by byte; a choice is held against
+fractions; and wrong arguments raise, which in C would read outside.
+"""
 from fractions import Fraction
 from random import Random
 

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The integers that are drawn: never a ratio above e^{ε/k}, and hardly below the paper's τ."""
+"""
+The integers that are drawn: never a ratio above e^{ε/k}, and hardly below the paper's τ.
+
+Bounds are compared in fractions, and the integers a and b with the best ones there are.
+"""
 from collections import Counter
 from fractions import Fraction
 from functools import cache

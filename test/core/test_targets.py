@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Guided targets against breadth-first search in plain Python; the table of many states."""
+"""
+Guided targets: against breadth-first search in plain Python.
+
+Of tables of all pairs, and of large chains, where pairs beyond a radius are left out and rows are
+forgotten: what is drawn is that of the search.
+"""
 from collections import deque
 from functools import cache
 from inspect import getclosurevars

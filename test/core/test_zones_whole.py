@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The exponential mechanism with zones: exactly private, on the numbers that are drawn."""
+"""
+The exponential mechanism with zones: exactly private, on the numbers that are drawn.
+
+All words with the same zones and all their outputs are compared, in fractions; the law is held
+against the definition, by listing all routes, and draws bit by bit against the law.
+"""
 from collections import Counter
 from fractions import Fraction
 from math import exp, inf, log
