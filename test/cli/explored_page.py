@@ -28,8 +28,9 @@ def in_short_time():
     """Few and short walks, in this process: others import for seconds (`test_exploration.py`)."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('os.sched_getaffinity', lambda process: {0})
-        patch.setattr('symdp_ros.analysis.visits._WALKS', 4)
+        patch.setattr('symdp_ros.analysis.visits._WALKS', 2)
         patch.setattr('symdp_ros.analysis.visits._LEAST_TICKS', 60)
+        patch.setattr('symdp_ros.analysis.visits._FEWEST_WALKS', 2)
         patch.setattr('symdp_ros.analysis.visits._LEAST_WALKS', 2)
         patch.setattr('symdp_ros.analysis.exploration._LEAST_TICKS', 100)
         yield
