@@ -89,6 +89,19 @@ def test_what_is_counted_is_what_is_expected(delay, epsilon, often):
     assert mechanism._word._word.moves.prior[0] == own_moves.WEIGHT
 
 
+def test_what_was_counted_before_counts_less(often):
+    """Half of it is forgotten at first, and less each time; at ε = 1 a move is counted as one."""
+    often(4)
+    mechanism, counted = made(THREE, 1.0, delay=0, random=Random(1)), 0.0
+    for begin in range(0, 240, 4):
+        for symbol in 'abca':
+            mechanism.step(symbol)
+        own, forgotten = mechanism._word._word.own, max(own_moves.LEAST, 1 / (2 + begin / 12))
+        counted = 3 + (1 - forgotten) * counted  # moves within these four
+        assert own.begin == begin + 4 and own.counts.sum() == pytest.approx(counted)
+    assert forgotten == own_moves.LEAST == 0.05
+
+
 @pytest.mark.parametrize('chain, more', [
     (FOUR, {}), (grid(3), {}), (grid(3), {'zones': ZONES}), (grid(3).every(3, 1), {}),
     (grid(3).every(2, 1), {'reports': 2})], ids=['four', 'grid', 'zones', 'ticks', 'reports'])
