@@ -8,7 +8,7 @@ one by one, and the errors of blocks against those of single symbols.
 """
 from random import Random
 
-from block_checks import (COMPILED, ENDS, LIVE, LONGEST, made, on_a_grid, some_word,
+from block_checks import (COMPILED, ENDS, learning, LIVE, LONGEST, made, on_a_grid, some_word,
                           staying, walks)
 import numpy as np
 from online_checks import block_under_way
@@ -90,15 +90,16 @@ def some_words(chain, lengths, reports, seed):
 @pytest.mark.parametrize('epsilon', [1.0, thorough(1.5)])
 @for_all_words
 def test_words_beside_it_change_nothing_in_a_word(chain, zones, reports, epsilon, delay,
-                                                  monkeypatch):
-    """Over some segments; and the signals of each word are decoded to its reports."""
+                                                  often, monkeypatch):
+    """Over some segments, while they learn, one with its last symbol; and decoded alone."""
     monkeypatch.setattr('symdp_ros.core.online.adaptive.words.SEGMENT', 8)
     of_zones = reports if zones else 1  # with zones there is a symbol for each report
     symbols, offsets = some_words(chain, [42, 1, 7, 42, 23, 0, 41], of_zones, 11)
     found = []
     for most in (1, 256):
         monkeypatch.setattr(many, '_MOST', most)
-        mechanism = made(chain, zones, epsilon, delay=delay, reports=reports, random=Random(12))
+        mechanism = made(chain, zones, epsilon, delay=delay, reports=reports, random=Random(12),
+                         learn=learning(chain))
         found.append(mechanism.draw_signals(symbols, offsets))
     for alone, together in zip(*found, strict=True):
         assert alone.tolist() == together.tolist()

@@ -7,7 +7,6 @@ All words and all signals of small chains are enumerated, in fractions; beliefs 
 held against sums over all routes, and errors against the optimum of all mechanisms. Zones are in
 test_blocks_in_zones.py, live words in test_blocks_live.py, the choice in test_block_choice.py.
 """
-from collections import Counter
 from fractions import Fraction
 from itertools import product
 from math import exp, prod
@@ -16,7 +15,7 @@ from random import Random
 from adaptive_reference import made, PERIOD
 from block_checks import ENDS, lengths, MODES, STREET, THREE
 import numpy as np
-from offline_checks import assert_drawn, compared
+from offline_checks import compared
 from online_checks import assert_drawn_from_the_law, block_under_way, SignalChances
 import pytest
 from refusals import refused
@@ -120,18 +119,6 @@ def test_what_is_reported_is_known_of_all_routes(delay):
     ids=['whole', 'unknown', 'delay'])
 def test_signals_and_reports_are_drawn_from_their_law(chain, delay, word):
     assert_drawn_from_the_law(made(chain, 1.0, delay=delay, random=Random(8)), [*word])
-
-
-def test_steps_draw_by_the_law():
-    """Also of the block that the word ends within."""
-    mechanism = made(THREE, 1.0, delay=None, random=Random(11))
-    signals, word = mechanism.law.of_signals.of('bbb'), ['b', 'a', 'b']
-    chances = mechanism.law.of_signals.exact_probabilities(word, signals)
-    reports = Counter()
-    for z, chance in zip(signals, chances, strict=True):
-        reports[tuple(mechanism.decode(z))] += chance
-    assert sum(chances) == 1
-    assert_drawn(Counter(tuple(mechanism.privatize(word)) for _ in range(1_500)), reports, 1_500)
 
 
 @pytest.mark.parametrize('count, length, epsilon, optimum', [

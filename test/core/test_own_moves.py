@@ -133,21 +133,6 @@ def test_a_word_that_goes_on_and_one_that_was_restored(chain, more, delay, often
     assert compared > 3
 
 
-@pytest.mark.parametrize('delay', [0, 2, None])
-def test_a_batch_learns_as_one_word_does(delay, often):
-    often(4)
-    chain = grid(3)
-    many = made(chain, delay=delay, random=Random(3))
-    symbols = np.array(Random(5).choices(range(-1, 9), k=60), np.int32)
-    reports, signals = many.draw_signals(symbols, np.array([0, 25, 28, 60]))
-    for begin, end in ((0, 25), (25, 28), (28, 60)):
-        one = made(chain, delay=delay)
-        assert len(reports[begin:end]) == end - begin
-        if signals[begin:end].max() < len(chain):  # no blocks
-            assert one.decode([chain.states[i] for i in signals[begin:end]]) == [
-                chain.states[i] for i in reports[begin:end]]
-
-
 def test_habits_that_nobody_named_are_learnt():
     """9 of 10 moves are alike: a quarter is wrong where that is not known; a tenth where it is."""
     plain = large_grid(4)

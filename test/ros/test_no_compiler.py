@@ -56,8 +56,7 @@ def bare(world, tmp_path):
 
 @pytest.mark.parametrize('more', [
     {}, {'policy': 'adaptive', 'delay': 3, 'outputs': '[string, pose, markers, belief]'},
-    {'policy': 'guided', 'outputs': '[string, markers]'}, {'policy': 'paper'}],
-    ids=['auto', 'adaptive', 'guided', 'paper'])
+    {'policy': 'guided', 'outputs': '[string, markers]'}], ids=['auto', 'adaptive', 'guided'])
 def test_regions(bare, world, more):
     run = bare(**DEPOT, **more)
     private, publisher = world.listen(), world.publisher()

@@ -85,7 +85,7 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
         most = max(1, _NUMBERS // (tables.moves.models * tables.states))
         if tables.longest(delay) > 1:
             most = max(1, most // _COUNTS)
-        if tables.learns and sizes[order[0]] * tables.report > EVERY:
+        if tables.learns and sizes[order[0]] * tables.report >= EVERY:
             most = 1  # each has moves of its own
         if delay is None:
             most = min(most, max(1, int(_BYTES // (2 * tables.states * sizes[order[0]]))))
