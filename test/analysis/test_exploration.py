@@ -16,7 +16,7 @@ RING = TransitionGraph(
 ZONES = {'west': tuple('abcd'), 'east': tuple('efgh')}
 GRID = Grid((1.0, 3.0, 5.0), (4.0,), (8.0,))
 PLACE = GridPoint(8.0, 4.0, 1, False)
-TICKS = 200  # of the routes that are shown
+TICKS = 300  # of the routes that are shown
 
 
 @pytest.fixture(scope='module', autouse=True)

@@ -65,7 +65,7 @@ def test_what_is_known_is_the_same_as_after_ticks(chain, settings, delay):
 def test_a_restart_after_reports_that_were_missed_changes_nothing(settings, zones, delay):
     mechanism, _ = mechanisms(FOUR, delay, zones, **settings)
     all_alike, random = [mechanism], Random(3)
-    for _ in range(12):
+    for _ in range(9):
         left = random.choice([0, 1, 2, 7, 40]) * mechanism.stride + mechanism.ticks_left
         if left:
             for restored_before in True, False:
