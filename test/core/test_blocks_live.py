@@ -73,7 +73,7 @@ def test_a_restart_at_every_place_changes_nothing(chain, zones, reports, delay, 
     """But within a block, where it is as if its symbols had been left out."""
     settings = {'delay': delay, 'reports': reports, 'learn': learning(chain)}
     mechanism, inside = made(chain, zones, **settings, random=Random(5)), 0
-    for t, symbol in enumerate(some_word(chain, 18, 1)):
+    for t, symbol in enumerate(some_word(chain, 24, 1)):
         state, passed = mechanism.state, block_under_way(mechanism)[0]
         one, other = (mechanism.another(random=Random(t)) for _ in range(2))
         for each in one, other:
