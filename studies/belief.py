@@ -8,7 +8,7 @@ from math import exp
 from random import Random
 
 import numpy as np
-from studies.compare.section import table
+from studies.common import table
 from symdp_ros.analysis.belief import (best_route, Filter, smooth,
                                        smooth_with_constant_normaliser)
 from symdp_ros.core.chain import Chain

@@ -4,22 +4,21 @@
 from fractions import Fraction
 import json
 from math import exp
-from pathlib import Path
 
 import numpy as np
 import pytest
+from studies.common import DATA, DOCS
 from studies.compare.adversary import transitions
 from studies.compare.areas import area
 from studies.compare.floor import best_guess, floor
-from studies.compare.section import DATA
 from studies.optimum import __main__ as command, maps, tiny, windows
-from studies.optimum.page import page, pick
+from studies.optimum.page import pick
 from studies.optimum.program import above, Certificate, chain_of, Program, Unproved
 from studies.optimum.windows import Watch, watch_error, worst_ratio
 from symdp_ros.core.online.response import exp_lower_bound
 
-DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
-NUMBERS = json.loads((DOCS / 'optimum.json').read_text(encoding='utf-8'))
+EVIDENCE = DOCS / 'evidence'
+NUMBERS = json.loads((EVIDENCE / 'optimum.json').read_text(encoding='utf-8'))
 SOLVED = NUMBERS['tiny']
 needs_maps = pytest.mark.skipif(not DATA.is_dir(), reason='the maps are not there')
 
@@ -29,10 +28,7 @@ def program_of(row, delay=0):
     return Program(row['chain'], row['n'], row['epsilon'], row['k'], row['in_a_row'], delay)
 
 
-def test_the_page_is_made_from_the_numbers():
-    text = (DOCS / 'optimum.md').read_text(encoding='utf-8')
-    assert text == page(NUMBERS) and '](optimum.svg)' in text
-    assert (DOCS / 'optimum.svg').read_text(encoding='utf-8').rstrip().endswith('</svg>')
+def test_everything_is_there():
     keys = 'chain', 'n', 'epsilon', 'k', 'in_a_row', 'delay'
     assert [tuple(row[key] for key in keys) for row in SOLVED] == tiny.TASKS
 
@@ -226,7 +222,6 @@ def test_the_bound_of_one_symbol():
 
 def test_the_command_writes_the_page(monkeypatch, tmp_path):
     monkeypatch.setattr(command, 'numbers', lambda: NUMBERS)
-    monkeypatch.setattr(command, 'unfinished', lambda quick: tmp_path / 'build')
     command.main(tmp_path / 'optimum.md')
     for name in ('optimum.md', 'optimum.json', 'optimum.svg'):
-        assert (tmp_path / name).read_bytes() == (DOCS / name).read_bytes()
+        assert (tmp_path / name).read_bytes() == (EVIDENCE / name).read_bytes()

@@ -7,9 +7,10 @@ What zones gain at equal ε on the sample clinic, and the picture of an hour.
 """
 from pathlib import Path
 from random import Random
-import sys
 
-from studies.compare import section
+from studies import common
+from studies.compare.areas import moves_alone
+from studies.drawing import new_figure, save
 from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.analysis.visits import Row, VisitCalibration
 from symdp_ros.core.chain import Chain
@@ -20,7 +21,7 @@ from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, Reports
 from symdp_ros.maps.zones import read_zones, States
 
-CLINIC = Path(__file__).parents[1] / 'config' / 'clinic.regions.yaml'
+CLINIC = common.CONFIG / 'clinic.regions.yaml'
 PROTECT, STAY, EPSILONS = 30.0, 60.0, (0.0, 1.0, 2.0, 3.0)
 _HOUR, _DRAWN_AT, _PERIOD = 3_600, 1.0, 31
 _COLOURS = '#1b6ca8', '#d1495b', '#1f7a42'
@@ -55,20 +56,16 @@ def table() -> str:
                       *(f'{row.live.metres_off:.1f}' for row in each),
                       *(f'{row.guess.after:.2f} ± {row.guess.standard_error:.2f}'
                         if row.guess else '' for row in each)))
-    return section.table(head, lines)
+    return common.table(head, lines)
 
 
 def draw(file: Path) -> None:
     """Draw an hour: where the robot was, and what others saw without zones and with them."""
-    from matplotlib.figure import Figure
-
     graph, zones = clinic()
-    plain = TransitionGraph({s: list(row) for s, row in graph.successors.items()},
-                            graph.initial_state)
-    single = Reports(1.0, stay=STAY).chain(plain)
+    single = Reports(1.0, stay=STAY).chain(moves_alone(graph))
     true = patrols(single, _HOUR, 1)[0]
     height = {state: i for i, state in enumerate(s for states in zones.values() for s in states)}
-    figure = Figure(figsize=(9, 6.6), layout='constrained')
+    figure = new_figure(9, 6.6)
     panels = {'where it was': true,
               f'what others saw, without zones: ε = {_DRAWN_AT:g}': _private(single, true, None),
               f'what others saw, with zones: ε = {_DRAWN_AT:g}': _private(single, true, zones)}
@@ -88,7 +85,7 @@ def draw(file: Path) -> None:
         axis.set(xlim=(0, 60), ylim=(len(height) - 0.5, -0.5), yticks=[])
         axis.set_ylabel('places', size=9)
     axes[-1].set_xlabel('minutes')
-    figure.savefig(file, metadata={'Date': None} if file.suffix == '.svg' else None)
+    save(figure, file)
 
 
 def _private(chain: Chain, true: list[str], zones: States | None) -> list[str]:
@@ -98,14 +95,11 @@ def _private(chain: Chain, true: list[str], zones: States | None) -> list[str]:
     return mechanism.privatize(true[::mechanism.stride])
 
 
-def main(file: str) -> None:
+def main(file: Path) -> None:
     """Write the page, and beside it the picture."""
-    draw(Path(file).with_suffix('.svg'))
-    page = section.template(__file__).replace('{table}', table())
-    Path(file).write_text(page, encoding='utf-8')
+    draw(file.with_suffix('.svg'))
+    file.write_text(common.filled(__file__, globals()), encoding='utf-8')
 
 
 if __name__ == '__main__':
-    if len(sys.argv) != 2:
-        sys.exit('usage: python -m studies.zones FILE.md')
-    main(sys.argv[1])
+    common.command('zones', main)

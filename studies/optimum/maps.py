@@ -23,10 +23,10 @@ symbol here, so the bound holds for every way to spend it; it cannot be reached 
 once.
 """
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from studies.common import DOCS
 from studies.compare import areas, words
 from studies.compare.adversary import transitions
 from symdp_ros.analysis.accuracy import average_accuracy, patrols
@@ -39,7 +39,7 @@ from symdp_ros.core.privacy import Privacy
 
 LENGTH, WALKS, DELAY = 50, 100, 3
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0)
-STORED = Path(__file__).resolve().parents[2] / 'docs' / 'evidence' / 'comparison.json'
+STORED = DOCS / 'evidence' / 'comparison.json'
 #: Of `words.MECHANISMS`: what the package has live, and for a log; what waits is 'delayed'.
 LIVE = ('paper', 'guided', 'adaptive')
 LOGS = ('counting', 'flip', 'guided', 'decoded', 'chain')
