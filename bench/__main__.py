@@ -18,9 +18,9 @@ def main(arguments=None) -> int:
         if before:
             found = _both(before, found)
         _write_json(found, Path(options.json))
-    from bench.table import print_table
+    from bench.page import printed
 
-    print_table(found)
+    print(printed(found))
     if options.page and not found['interrupted']:
         _write_page(found, Path(options.page))
     if found['interrupted']:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 from studies.common import filled, measure_all, page_command, table
-from studies.common import listed  # noqa: F401: for the page
 from studies.compare.areas import area, habit, names, SPARSE
 from symdp_ros.analysis.accuracy import errors_of_robots, patrols, robots
 from symdp_ros.analysis.zoning import propose_zones

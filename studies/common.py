@@ -110,7 +110,7 @@ def filled(module: str, names: Mapping[str, Any]) -> str:
     in braces are expressions of these names.
     """
     text = Path(module).with_suffix('.md').read_text(encoding='utf-8')
-    return str(eval(f'fr"""{text}"""', dict(names)))
+    return str(eval(f'fr"""{text}"""', {'table': table, 'listed': listed, **names}))
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from studies.common import command, filled, need_maps, write_numbers
-from studies.common import table  # noqa: F401: for the page
 from studies.compare.areas import area, habit, moves_alone, names, SPARSE, TOWN, with_stay
 from studies.compare.areas import HABIT  # noqa: F401: for the page
 from symdp_ros.analysis.accuracy import average_accuracy, patrols

@@ -32,9 +32,9 @@ def theorem_2(symbols, privacy, length):
     Return Binomial(n, q), q = (m−1)B/((m−1)B + 1): d offline over an alphabet, as published.
 
     There Z = Π_t (1 + (m−1)B) factors. As Z does not depend on w, P[o|w] = B^d/Z changes by
-    e^{ε/2} at most: that mechanism is (ε/2)-private. `OfflineMechanism` uses e^{−ε/k} on the complete
-    chain, which keeps ε; d is then as in `theorem_4`. (In the paper's Appendix B the term E[ℓ²]
-    lacks its denominator [(m−1)B + 1]².)
+    e^{ε/2} at most: that mechanism is (ε/2)-private. `OfflineMechanism` uses e^{−ε/k} on the
+    complete chain, which keeps ε; d is then as in `theorem_4`. (In the paper's Appendix B the term
+    E[ℓ²] lacks its denominator [(m−1)B + 1]².)
     """
     ratio = (symbols - 1) * exp(-float(privacy.epsilon_per_symbol) / 2)
     return binom(length, ratio / (ratio + 1))

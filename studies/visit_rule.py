@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from studies.common import filled, listed, measure_all, page_command, table
+from studies.common import filled, measure_all, page_command, table
 from studies.compare.areas import area, names, SPARSE, TOWN
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.core.privacy import Privacy

@@ -16,7 +16,7 @@ from math import comb, exp
 import numpy as np
 from studies.common import CONFIG, DOCS, filled, page_command
 from studies.compare.adversary import transitions
-from studies.coordination.page import summary
+from studies.coordination.page import summary  # noqa: F401: for the page
 from studies.picture import PERIOD
 from studies.zones import clinic, PROTECT, STAY
 from symdp_ros.analysis.accuracy import patrols
