@@ -68,10 +68,10 @@ def run(rows: Iterable[Row], effort: Effort, command: str, *, scaling: bool = Tr
 
 def as_plain(figure, goal) -> dict:
     """Return a figure as JSON holds it, with what follows from it."""
-    value = median(figure.values)
-    plain = {'values': list(figure.values), 'median': value,
-             'quartiles': list(quartiles_of(figure.values)), 'unit': goal.unit,
-             'goal': str(goal), 'met': goal.is_met(value), 'seconds': dict(figure.seconds)}
+    values = [*map(float, figure.values)]
+    value = median(values)
+    plain = {'values': values, 'median': value, 'quartiles': list(quartiles_of(values)),
+             'unit': goal.unit, 'goal': str(goal), 'met': goal.is_met(value), 'seconds': dict(figure.seconds)}
     return plain | {name: getattr(figure, name) for name in ('note', 'estimate')
                     if getattr(figure, name)}
 

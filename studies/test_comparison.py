@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 from studies import common
-from studies.alike import is_among
 from studies.compare import (__main__ as command, areas, in_zones, location, matching,
                              outside_audit, places, words)
 from studies.compare.adversary import by_channel
@@ -46,7 +45,7 @@ def test_the_page_is_made_from_the_numbers():
     (areas.SPARSE, 30, 0.5)])
 def test_words_repeat(name, k, epsilon):
     found = NUMBERS['sections']['words']
-    assert is_among(words.row(name, k, epsilon, found['walks']), found['rows'])
+    assert words.row(name, k, epsilon, found['walks']) in found['rows']
 
 
 @needs_maps
@@ -62,7 +61,7 @@ def test_places_repeat():
     found = NUMBERS['sections']['places']
     for key in ('laplace', 'graph', 'policy', 'guided', 'adaptive'):
         row = places.row('nav2/route_turtlebot3_graph.geojson', key, 3, found['walks'])
-        assert is_among(row, found['rows'])
+        assert row in found['rows']
 
 
 @needs_maps

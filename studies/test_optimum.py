@@ -8,9 +8,8 @@ from math import exp
 import numpy as np
 import pytest
 from studies.common import DATA, DOCS
-from studies.compare.adversary import transitions
 from studies.compare.areas import area
-from studies.compare.floor import best_guess, floor
+from studies.compare.floor import best_guess, bound
 from studies.optimum import __main__ as command, maps, tiny, windows
 from studies.optimum.page import pick
 from studies.optimum.program import above, Certificate, chain_of, Program, Unproved
@@ -87,11 +86,11 @@ def test_no_mechanism_beats_a_bound():
         exact = 2e-5 if row['epsilon'] <= 4 else 3e-4  # the solver's multipliers are less so
         assert row['optimum'] - exact <= row['proved'] <= row['optimum']
         assert min(row['found'].values()) >= row['proved']
-        assert maps.bound(chain_of(row['chain']), row['n'], row['epsilon'], row['k'],
+        assert bound(chain_of(row['chain']), row['n'], row['epsilon'], row['k'],
                           row['delay']) <= row['optimum'] + 1e-5, row
     for row in NUMBERS['maps']:  # errors of walks are a sample
-        for bound, (key, error) in zip(row['bounds'], row['found'], strict=True):
-            assert error >= bound - 0.02, (row['map'], key)
+        for least, (key, error) in zip(row['bounds'], row['found'], strict=True):
+            assert error >= least - 0.02, (row['map'], key)
 
 
 def test_who_knows_or_may_more_errs_less():
@@ -114,13 +113,13 @@ def test_the_program_of_one_symbol_is_known(name, epsilon):
 
 @pytest.mark.parametrize('epsilon', [0.5, 2.0])
 def test_the_program_reaches_the_floor_of_equal_moves(epsilon):
-    least = floor(chain_of(tiny.ALIKE), 2, epsilon)
+    least = bound(chain_of(tiny.ALIKE), 2, epsilon)
     assert Program(tiny.ALIKE, 2, epsilon).optimum()[0] == pytest.approx(least)
 
 
 def test_the_floor_of_equal_spending_is_no_floor():
     row = pick(SOLVED, chain=tiny.ALIKE)
-    assert floor(chain_of(tiny.ALIKE), 3, 1.0) > 0.42 > 0.36 > row['optimum']
+    assert bound(chain_of(tiny.ALIKE), 3, 1.0) > 0.42 > 0.36 > row['optimum']
 
 
 def test_adjacent_words():
@@ -211,13 +210,13 @@ def test_answers_are_a_distribution():
 
 
 def test_the_bound_of_one_symbol():
-    chain = chain_of(tiny.THREE)
-    assert maps.bound(chain, 4, 2.0) == pytest.approx(floor(chain, 4, 2.0))
-    moves = transitions(chain).toarray()
-    found = maps._guess(moves, moves @ moves, 1.5)
-    for x, value in enumerate(found):
-        assert value == pytest.approx(sum(
-            best_guess(moves[x] * (moves @ moves)[:, y], 1.5) for y in range(3)))
+    """At once, by hand: the symbols before are at a, and then at a or b."""
+    chain = chain_of(tiny.TWO)
+    stays = best_guess(np.array([0.9, 0.1]), 2.0)
+    assert bound(chain, 2, 2.0) == pytest.approx(1 - stays)
+    ends = np.array([0.9 * 0.9, 0.1 * 0.1]), np.array([0.9 * 0.1, 0.1 * 0.9])
+    told = sum(best_guess(both, 2.0) for both in ends)  # by who waits for the next one
+    assert bound(chain, 2, 2.0, delay=1) == pytest.approx(1 - (told + stays) / 2)
 
 
 def test_the_command_writes_the_page(monkeypatch, tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 from studies.common import measure_all, table
 from studies.compare import areas, matching
 from studies.compare.adversary import by_channel, posteriors
-from studies.compare.floor import floor
+from studies.compare.floor import bound
 from studies.drawing import (curve, in_percent, INK, no_less, over_epsilon, panels,
                              save_with_legend)
 from studies.permute_and_flip import PermuteAndFlip
@@ -157,7 +157,7 @@ def row(name: str, k: int, epsilon: float, walks: int) -> dict[str, Any]:
         for key, mechanism in MECHANISMS.items()}
     before = walk_distribution(chain, length).max(axis=1).mean()
     return {'map': name, 'k': k, 'epsilon': epsilon,
-            'floor': round(floor(chain, length, epsilon / k), 4), 'before': round(before, 4),
+            'floor': round(bound(chain, length, epsilon / k), 4), 'before': round(before, 4),
             'found': found}
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from studies.common import command, measure_all, need_maps, write_numbers
-from studies.compare.floor import floor
+from studies.compare.floor import bound
 from studies.optimum import maps, tiny, windows
 from studies.optimum.page import draw, page
 from studies.optimum.program import chain_of
@@ -18,9 +18,8 @@ def numbers() -> dict[str, Any]:
     need_maps()
     alike, three = chain_of(tiny.ALIKE), chain_of(tiny.THREE)
     return {'minutes': MINUTES,
-            'alike': [round(value, 4) for value in (floor(alike, 3, 1.0),
-                                                    maps.bound(alike, 3, 3.0, 3))],
-            'three': [round(maps.bound(three, 4, 2.0, 1, delay), 4) for delay in tiny.DELAYS],
+            'alike': [round(bound(alike, 3, *of), 4) for of in ((1.0,), (3.0, 3))],
+            'three': [round(bound(three, 4, 2.0, 1, delay), 4) for delay in tiny.DELAYS],
             'rates': windows.real_maps(),
             'tiny': measure_all('optimum', 'tiny', False, tiny.row, tiny.TASKS),
             'maps': measure_all('optimum', 'maps', False, maps.row, maps.tasks())}
