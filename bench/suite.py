@@ -71,7 +71,8 @@ def as_plain(figure, goal) -> dict:
     values = [*map(float, figure.values)]
     value = median(values)
     plain = {'values': values, 'median': value, 'quartiles': list(quartiles_of(values)),
-             'unit': goal.unit, 'goal': str(goal), 'met': goal.is_met(value), 'seconds': dict(figure.seconds)}
+             'unit': goal.unit, 'goal': str(goal), 'met': goal.is_met(value),
+             'seconds': dict(figure.seconds)}
     return plain | {name: getattr(figure, name) for name in ('note', 'estimate')
                     if getattr(figure, name)}
 
