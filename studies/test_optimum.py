@@ -87,7 +87,7 @@ def test_no_mechanism_beats_a_bound():
         assert row['optimum'] - exact <= row['proved'] <= row['optimum']
         assert min(row['found'].values()) >= row['proved']
         assert bound(chain_of(row['chain']), row['n'], row['epsilon'], row['k'],
-                          row['delay']) <= row['optimum'] + 1e-5, row
+                     row['delay']) <= row['optimum'] + 1e-5, row
     for row in NUMBERS['maps']:  # errors of walks are a sample
         for least, (key, error) in zip(row['bounds'], row['found'], strict=True):
             assert error >= least - 0.02, (row['map'], key)

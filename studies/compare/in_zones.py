@@ -7,9 +7,9 @@ from zlib import crc32
 
 import numpy as np
 from studies.common import measure_all, table
-from studies.compare import areas, location, matching
+from studies.compare import areas
 from studies.compare.adversary import by_channel
-from studies.compare.places import at_success, edge_length, LENGTH, MAPS
+from studies.compare.places import at_success, by_noise, LENGTH, MAPS, per_metre, point
 from symdp_ros.analysis.adversary import moves_of, outputs_and_beliefs
 from symdp_ros.analysis.zoning import propose_zones
 from symdp_ros.core.annotations import Floats, Ints
@@ -49,20 +49,13 @@ def row(name: str, key: str, number: int, walks: int) -> dict[str, Any]:
         outputs = _centres(area.metres, zone_of)[zone_of[words]]
         beliefs = by_channel(chain, np.eye(len(zones))[zone_of], zone_of[words])
     elif key == 'laplace':
-        epsilon /= edge_length(area)
-        channel = location.planar_laplace(area, epsilon)
-        outputs = matching.draw(channel, words, np.random.default_rng(seed))
-        beliefs = by_channel(chain, channel, outputs)
+        epsilon = per_metre(area, epsilon)
+        outputs, beliefs = by_noise(area, key, epsilon, words, seed)
     else:
-        mechanism = OnlineMechanism(
-            chain, Privacy(epsilon, zones=zones if key == 'zones' else None), policy='adaptive',
-            random=Random(seed))
-        outputs, beliefs = outputs_and_beliefs(mechanism, words, moves_of(chain))
-    values = (beliefs.max(axis=1).mean(), (words != outputs).mean(),
-              area.moves[words, outputs].mean(), area.metres[words, outputs].mean(),
-              (zone_of[words] == zone_of[outputs]).mean())
-    return {'map': name, 'mechanism': key, 'epsilon': float(f'{epsilon:.4g}'),
-            'found': [round(float(value), 4) for value in values]}
+        privacy = Privacy(epsilon, zones=zones if key == 'zones' else None)
+        outputs, beliefs = outputs_and_beliefs(OnlineMechanism(
+            chain, privacy, policy='adaptive', random=Random(seed)), words, moves_of(chain))
+    return point(area, key, epsilon, words, outputs, beliefs, zone_of[words] == zone_of[outputs])
 
 
 def _centres(metres: Floats, zone_of: Ints) -> Ints:

@@ -7,11 +7,14 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 from studies.common import measure_all, table
 from studies.compare import areas, location, matching
-from studies.compare.adversary import by_channel, posteriors, transitions
+from studies.compare.adversary import by_channel, transitions
+from studies.compare.location import CHANNELS
 from studies.drawing import curve, in_percent, INK, panels, save_with_legend
 from symdp_ros.analysis.adversary import moves_of, outputs_and_beliefs, walk_distribution
+from symdp_ros.analysis.belief import posteriors
 from symdp_ros.core.annotations import Floats, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import OnlineMechanism
@@ -52,38 +55,43 @@ def row(name: str, key: str, number: int, walks: int) -> dict[str, Any]:
     chain = area.chain(1)
     words = areas.words(chain, LENGTH, walks)
     epsilon, seed = float(_GRIDS.get(key, _GRID)[number]), crc32(f'{name} {key} {number}'.encode())
-    assert area.metres is not None
-    if key in OURS:
-        outputs, beliefs = _symbols(chain, key, epsilon, words, seed)
+    if key in CHANNELS:
+        epsilon = per_metre(area, epsilon) if key != 'policy' else epsilon
+        outputs, beliefs = by_noise(area, key, epsilon, words, seed)
     elif key == 'set':
         outputs, beliefs = _by_location_set(area, chain, epsilon, words, seed)
     else:
-        if key != 'policy':
-            epsilon /= edge_length(area)
-        channel = location.CHANNELS[key](area, epsilon)
-        outputs = matching.draw(channel, words, np.random.default_rng(seed))
-        beliefs = by_channel(chain, channel, outputs)
+        outputs, beliefs = outputs_and_beliefs(OnlineMechanism(
+            chain, Privacy(epsilon), policy=key, random=Random(seed)), words, moves_of(chain))
     start = np.full((len(words), 1), chain.state_index[chain.initial_state])
     allowed = transitions(chain).toarray() > 0
     before = np.concatenate([start, outputs[:, :-1]], axis=1)
-    values = (beliefs.max(axis=1).mean(), (words != outputs).mean(),
-              area.moves[words, outputs].mean(), area.metres[words, outputs].mean(),
-              allowed[before, outputs].mean())
-    return {'map': name, 'mechanism': key, 'epsilon': float(f'{epsilon:.4g}'),
-            'found': [round(float(value), 4) for value in values]}
+    return point(area, key, epsilon, words, outputs, beliefs, allowed[before, outputs])
 
 
-def edge_length(area: areas.Area) -> float:
-    """Return the mean length of a move in metres."""
+def point(area: areas.Area, key: str, epsilon: float, words: ShortInts, outputs: ShortInts,
+          beliefs: Floats, good: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """Return [success, errors, moves, metres, and which share of reports is good]."""
+    assert area.metres is not None
+    values = (beliefs.max(axis=1), words != outputs, area.moves[words, outputs],
+              area.metres[words, outputs], good)
+    return {'map': area.name, 'mechanism': key, 'epsilon': float(f'{epsilon:.4g}'),
+            'found': [round(float(value.mean()), 4) for value in values]}
+
+
+def per_metre(area: areas.Area, epsilon: float) -> float:
+    """Return an ε per mean move, in metres."""
     sources, targets = location.edges(area)
     assert area.metres is not None
-    return float(area.metres[sources, targets].mean())
+    return epsilon / float(area.metres[sources, targets].mean())
 
 
-def _symbols(chain: Chain, policy: str, epsilon: float, words: ShortInts,
+def by_noise(area: areas.Area, key: str, epsilon: float, words: ShortInts,
              seed: int) -> tuple[ShortInts, Floats]:
-    mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy, random=Random(seed))
-    return outputs_and_beliefs(mechanism, words, moves_of(chain))
+    """Draw by a channel of `location`, and return the adversary's beliefs, too."""
+    channel = CHANNELS[key](area, epsilon)
+    outputs = matching.draw(channel, words, np.random.default_rng(seed))
+    return outputs, by_channel(area.chain(1), channel, outputs)
 
 
 def _by_location_set(area: areas.Area, chain: Chain, epsilon: float, words: ShortInts,
@@ -104,7 +112,8 @@ def _by_location_set(area: areas.Area, chain: Chain, epsilon: float, words: Shor
             likelihoods[t, :, number] = channel[:, output]
             belief = belief * channel[:, output]
             belief /= belief.sum()
-    return outputs, posteriors(chain, words.shape[1], len(words), lambda t: likelihoods[t])
+    return outputs, posteriors(chain, moves_of(chain), words.shape[1], len(words),
+                               likelihoods.__getitem__)
 
 
 def at_success(numbers: dict[str, Any], name: str, key: str, success: float) -> list[float] | None:

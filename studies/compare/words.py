@@ -10,13 +10,14 @@ from zlib import crc32
 import numpy as np
 from studies.common import measure_all, table
 from studies.compare import areas, matching
-from studies.compare.adversary import by_channel, posteriors
+from studies.compare.adversary import by_channel
 from studies.compare.floor import bound
 from studies.drawing import (curve, in_percent, INK, no_less, over_epsilon, panels,
                              save_with_legend)
 from studies.permute_and_flip import PermuteAndFlip
 from symdp_ros.analysis.accuracy import averaged
 from symdp_ros.analysis.adversary import moves_of, outputs_and_beliefs, walk_distribution
+from symdp_ros.analysis.belief import posteriors
 from symdp_ros.core.annotations import Floats, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
@@ -79,7 +80,7 @@ def _of_matches(chain: Chain, drawn: ShortInts, ratio: float) -> Floats:
         column[drawn[:, t], np.arange(words)] = 1
         return column
 
-    return posteriors(chain, length, words, likelihood)
+    return posteriors(chain, moves_of(chain), length, words, likelihood)
 
 
 def _response(by_chain: bool) -> Callable[..., Release]:

@@ -187,15 +187,16 @@ def smooth_in_zones(mechanism: OnlineMechanism, zones: Ints,
 
 def _by_models(chain: Chain, models: Models | Sequence[Models], length: int, words: int,
                likelihood: Callable[[int], Floats], clock: tuple[int, int]) -> Floats:
-    """Return `_smooth` of words, each with its own models."""
+    """Return `posteriors` of words, each with its own models."""
     if isinstance(models, Models):
-        return _smooth(chain, models, length, words, likelihood, clock)
+        return posteriors(chain, models, length, words, likelihood, clock)
     likelihoods_at = [likelihood(t) for t in range(length)]
     parts, begin = [], 0
     while begin < words:
         end = begin + sum(1 for _ in takewhile(lambda each: each is models[begin], models[begin:]))
         some = [likely[:, begin:end] for likely in likelihoods_at]
-        parts.append(_smooth(chain, models[begin], length, end - begin, some.__getitem__, clock))
+        parts.append(posteriors(chain, models[begin], length, end - begin, some.__getitem__,
+                                clock))
         begin = end
     return np.concatenate(parts, axis=2)
 
@@ -306,7 +307,7 @@ def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
         column[index[outputs[t]]] = 1
         return column
 
-    return _smooth(chain, _models(mechanism), len(outputs), 1, likelihood)[:, :, 0]
+    return posteriors(chain, _models(mechanism), len(outputs), 1, likelihood)[:, :, 0]
 
 
 def best_route(values: Floats, chain: Chain) -> list[str]:
@@ -338,8 +339,8 @@ def _models(mechanism: OnlineMechanism | OfflineMechanism) -> Models:
     return mechanism.chain.models(mechanism.trust)
 
 
-def _smooth(chain: Chain, models: Models, length: int, words: int,
-            likelihood: Callable[[int], Floats], clock: tuple[int, int] = (1, 1)) -> Floats:
+def posteriors(chain: Chain, models: Models, length: int, words: int,
+               likelihood: Callable[[int], Floats], clock: tuple[int, int] = (1, 1)) -> Floats:
     """
     Return c_t(s): shape (ticks, states, words).
 
