@@ -9,7 +9,7 @@ from random import SystemRandom
 
 from bench import __main__ as command
 from bench import chains, measure, online, peers, suite
-from bench.goals import Goal, GOALS, in_unit
+from bench.goals import Goal, GOALS
 from bench.measure import Effort, Figure, NotMeasured, Row, side_by_side
 from bench.page import counted, HEAD, page, rows
 import numpy as np
@@ -61,13 +61,6 @@ def test_goals_are_met_at_the_limit_and_never_by_nan():
     assert str(most) == '≤ 7×' and str(least) == '≥ 7× faster'
 
 
-@pytest.mark.parametrize('value, unit, text', [
-    (7, '×', '7×'), (0.35, '×', '0.35×'), (1 / 25, '×', '1/25×'), (100_000, '×', '100,000×'),
-    (1_234.5, 'bytes', '1,230 bytes'), (0, 'messages', '0 messages'), (2.14159, 'ms', '2.14 ms')])
-def test_numbers_are_written_to_three_digits(value, unit, text):
-    assert in_unit(value, unit) == text
-
-
 def test_tasks_take_turns_in_alternating_order(monkeypatch):
     clock, called = count(0, 0.01), []
     monkeypatch.setattr(measure, 'perf_counter', lambda: next(clock))
@@ -78,11 +71,6 @@ def test_tasks_take_turns_in_alternating_order(monkeypatch):
     assert [turn for turn, before in zip(turns, ' ' + turns) if turn != before] == [
         'b', 'a', 'b']                        # a b | b a | a b
     assert times['b'] == pytest.approx([0.01] * 3)
-
-
-def test_a_peer_that_is_not_there_is_named():
-    with pytest.raises(NotMeasured, match='needs Nothing: install the extra `bench`'):
-        measure.peer('no_such_module_anywhere', 'Nothing')
 
 
 def test_a_run_keeps_what_it_measured(found, capsys):

@@ -39,7 +39,7 @@ def test_without_the_maps_it_says_so(tmp_path, monkeypatch):
 
 
 def test_the_page(monkeypatch):
-    cell = {'rule': 0.41, 'best': 0.4, 'ways': 7, 'error': 0.01, 'way': ''}
+    cell = {'rule': 0.41, 'best': 0.4, 'ways': 7, 'error': 0.01}
     monkeypatch.setattr(visit_rule, 'measure_all', lambda study, name, quick, of, arguments: [
         [{'live': cell, 'logs': {**cell, 'rule': 0.4}}]] * len(arguments))
     text = visit_rule.page(quick=True)

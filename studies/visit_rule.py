@@ -39,9 +39,7 @@ def compared(visits: VisitCalibration, protect: float,
             way, visits.mechanism(way, period, privacy), period)
         result[kind] = {
             'rule': ruled.wrong, 'best': min(best.wrong, ruled.wrong), 'ways': len(of_kind),
-            'error': max(best.standard_error, ruled.standard_error),
-            'way': f'{best.mechanism}, a report every {best.report_period:g} s, '
-                   f'moves {best.moves}'}
+            'error': max(best.standard_error, ruled.standard_error)}
     return result
 
 

@@ -177,7 +177,7 @@ def allowed(word: list[int]) -> tuple[int, int]:
 
 def measure_one(kind: str, name: str, per_place: int, count: int) -> dict[str, float]:
     """Return the means over the trajectories, for one mechanism and one ε."""
-    epsilon, offs, feasible, moves, exact, symbols = per_place * LENGTH, [], 0, 0, 0, 0
+    epsilon, offs, feasible, moves = per_place * LENGTH, [], 0, 0
     for i, word in enumerate(trajectories(kind)[:count]):
         seed = f'{kind}, {name}, {epsilon}'
         output = (perturbed(name, word, float(epsilon), f'{seed}, {i}')
@@ -185,10 +185,8 @@ def measure_one(kind: str, name: str, per_place: int, count: int) -> dict[str, f
         offs.append(degrees_off(word, output))
         some, all_moves = allowed(output)
         feasible, moves = feasible + some, moves + all_moves
-        exact += sum(a == b for a, b in zip(word, output, strict=True))
-        symbols += len(word)
     return {'off': float(np.mean(offs)), 'deviation': float(np.std(offs, ddof=1) / len(offs)**0.5),
-            'allowed': feasible / moves, 'right': exact / symbols}
+            'allowed': feasible / moves}
 
 
 def measure(quick: bool) -> dict[str, Any]:
