@@ -16,8 +16,8 @@ import pytest
 from studies.paper import schemes, study, town
 from studies.paper.page import page
 from symdp_ros.analysis.accuracy import accuracy
-from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline.automaton import HammingAutomaton
+from symdp_ros.maps import read_chain
 from symdp_ros.maps.chain_file import read_chain_file
 from symdp_ros.maps.graph import structure
 
@@ -54,7 +54,7 @@ def test_the_map_is_the_town_of_the_figures():
 
 
 def test_the_route_and_the_detour():
-    chain = Chain.from_yaml(town.SPARSE_FILE)
+    chain = read_chain(town.SPARSE_FILE)
     assert chain.initial_state == town.STARTS['start']
     assert len(town.ROUTE) == 14 and chain.is_feasible(town.ROUTE)
     assert [len(chain.successors(street)) for street in (chain.initial_state, *town.ROUTE[:4])] \
@@ -73,7 +73,7 @@ def test_settings_are_those_of_the_file():
 
 def test_private_routes_repeat_and_are_feasible():
     assert NUMBERS['private_routes'] == study.routes()
-    chain = Chain.from_yaml(town.SPARSE_FILE)
+    chain = read_chain(town.SPARSE_FILE)
     assert all(chain.is_feasible(word) for words in NUMBERS['private_routes'].values()
                for word in words.values())
 
