@@ -4,10 +4,10 @@
 from functools import partial
 from statistics import median
 
-from bench.chains import (any_word, grid, PRIVACY, random_chain, walk, with_habits,
-                          with_staying)
+from bench.chains import any_word, grid, PRIVACY, random_chain, walk, with_staying
 from bench.measure import against, Figure, medians, memory_of, ratios, Row, side_by_side
 import numpy as np
+from studies.compare.areas import habit
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.reachable import LoopSizes
@@ -38,14 +38,14 @@ def _tasks(chain, length):
 
 
 def _bases(length):
-    chain = with_habits(random_chain(1_000))
+    chain = habit(random_chain(1_000))
     word = any_word(chain, length)
     return {base: partial(OfflineMechanism(chain, PRIVACY, base=base, trust=1.0).privatize, word)
             for base in ('chain', 'counting')}
 
 
 def _models(length):
-    chain = with_habits(with_staying(random_chain(1_000)))
+    chain = habit(with_staying(random_chain(1_000)))
     word = any_word(chain, length)
     return {name: partial(OfflineMechanism(chain, PRIVACY, trust=trust).privatize, word)
             for name, trust in (('six models', 0.0), ('one model', 1.0))}

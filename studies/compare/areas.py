@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import shortest_path
 from studies.common import DATA, need_maps
 from studies.paper.town import CHAIN_FILE, SPARSE_FILE
 from symdp_ros.analysis.accuracy import patrols
-from symdp_ros.core.annotations import Floats, ShortInts
+from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import ChainError
 from symdp_ros.maps import read_graph, SUFFIXES
@@ -59,12 +59,19 @@ class Area:
     @cached_property
     def moves(self) -> Floats:
         """Return the fewest moves from each state to each, in either direction of each edge."""
-        states = list(self.graph.successors)
-        index = {state: i for i, state in enumerate(states)}
-        edges = np.array([(index[s], index[t]) for s, row in self.graph.successors.items()
-                          for t in row]).T
-        joined = csr_array((np.ones(edges.shape[1]), edges), shape=(len(states), len(states)))
-        return shortest_path(joined, directed=False, unweighted=True)
+        return self.shortest(np.ones(self.edges.shape[1]))
+
+    def shortest(self, lengths: Floats) -> Floats:
+        """Return the shortest way from each state to each, where edges have these lengths."""
+        size = len(self.graph.successors)
+        return shortest_path(csr_array((lengths, self.edges), shape=(size, size)), directed=False)
+
+    @cached_property
+    def edges(self) -> Ints:
+        """Return sources and targets of the moves from one state to another: shape (2, edges)."""
+        index = {state: i for i, state in enumerate(self.graph.successors)}
+        return np.array([(index[s], index[t]) for s, row in self.graph.successors.items()
+                         for t in row if s != t]).T
 
     @cached_property
     def metres(self) -> Floats | None:

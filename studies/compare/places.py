@@ -81,9 +81,8 @@ def point(area: areas.Area, key: str, epsilon: float, words: ShortInts, outputs:
 
 def per_metre(area: areas.Area, epsilon: float) -> float:
     """Return an ε per mean move, in metres."""
-    sources, targets = location.edges(area)
     assert area.metres is not None
-    return epsilon / float(area.metres[sources, targets].mean())
+    return epsilon / float(area.metres[tuple(area.edges)].mean())
 
 
 def by_noise(area: areas.Area, key: str, epsilon: float, words: ShortInts,
