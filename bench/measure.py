@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """How the rows of the benchmark measure: side by side, interleaved, round by round."""
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 import gc
 from importlib import import_module
+from math import log, sqrt
 from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
@@ -191,3 +193,18 @@ def memory_of(make: Callable[[], object]) -> tuple[int, int]:
         finally:
             tracemalloc.stop()
     return after - before, peak - before
+
+
+def check_shares(drawn: Iterable[Hashable], expected: Mapping[Hashable, float],
+                 name: str) -> None:
+    """
+    Hold what a peer draws against the chances that it should have: it must do the same work.
+
+    :raises NotMeasured: a share is off by more than Hoeffding's bound allows at α = 10⁻⁶.
+    """
+    counts = Counter(drawn)
+    bound = sqrt(log(2 * len(expected) / 1e-6) / (2 * counts.total()))
+    for each in {*counts, *expected}:
+        chance = expected.get(each, 0.0)
+        if abs(counts[each] / counts.total() - chance) > bound or (counts[each] and not chance):
+            raise NotMeasured(f'{name} draws from another distribution here')

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of the online mechanism: one step, what its time tells, its memory, its start."""
 import json
-from math import exp, log, sqrt
+from math import exp
 import os
 from random import Random
 from statistics import median
@@ -12,7 +12,7 @@ from time import perf_counter_ns
 
 from bench.chains import (ALPHABET, any_word, grid, PRIVACY, random_chain, town, walk,
                           with_staying)
-from bench.measure import (Figure, medians, memory_of, no_garbage_collection, NotMeasured, peer,
+from bench.measure import (check_shares, Figure, medians, memory_of, no_garbage_collection, peer,
                            ratios, Row, side_by_side)
 import numpy as np
 from symdp_ros.core.chain import Chain
@@ -21,7 +21,7 @@ from symdp_ros.core.online import OnlineMechanism
 
 _WORD = 10_000
 _PROCESSES = 8
-_DRAWS, _ALPHA = 20_000, 1e-6
+_DRAWS = 20_000
 
 
 def _empty(symbol):
@@ -195,18 +195,11 @@ def _against(effort, name, function):
 
 
 def check_truths(function, name):
-    """
-    Hold the share of truths that a step publishes against that of randomized response at ε.
-
-    :raises NotMeasured: it is off by more than Hoeffding's bound allows at α = 10⁻⁶: whatever
-        this does, it is not the same work.
-    """
+    """Hold the share of truths that a step publishes against that of randomized response at ε."""
     odds, truth = exp(PRIVACY.epsilon), ALPHABET[0]
-    share = sum(function(truth) == truth for _ in range(_DRAWS)) / _DRAWS
-    expected = odds / (odds + len(ALPHABET) - 1)
-    if abs(share - expected) > sqrt(log(2 / _ALPHA) / (2 * _DRAWS)):
-        raise NotMeasured(f'{name} publishes the truth in {share:.1%} of all draws, and should '
-                          f'in {expected:.1%}')
+    share = odds / (odds + len(ALPHABET) - 1)
+    check_shares((function(truth) == truth for _ in range(_DRAWS)),
+                 {True: share, False: 1 - share}, name)
 
 
 def _memory(effort):

@@ -4,13 +4,12 @@
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from math import exp, log, sqrt
+from math import exp, log
 from random import SystemRandom
 from statistics import fmean, median
 
 from bench.chains import any_word, PRIVACY, random_chain, town
-from bench.measure import (against, Figure, medians, NotMeasured, peer, ratios, Row,
-                           side_by_side)
+from bench.measure import against, check_shares, Figure, medians, peer, ratios, Row, side_by_side
 import numpy as np
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
@@ -19,25 +18,14 @@ from symdp_ros.core.offline.automaton import HammingAutomaton
 #: Small enough to list every word: a peer must draw each as often as the mechanism does.
 _TINY = Chain({'a': ['a', 'b', 'c'], 'b': ['a', 'c'], 'c': ['b']}, 'a')
 _TINY_WORD = ['b', 'b', 'a', 'c']
-_DRAWS, _ALPHA = 20_000, 1e-6
+_DRAWS = 20_000
 
 
 def _check_draws(drawn, name):
-    """
-    Hold words drawn by a peer for `_TINY_WORD` against the mechanism's probabilities.
-
-    :raises NotMeasured: a frequency is off by more than Hoeffding's bound allows at α = 10⁻⁶.
-    """
+    """Hold words drawn by a peer for `_TINY_WORD` against the mechanism's probabilities."""
     mechanism = OfflineMechanism(_TINY, PRIVACY, base='counting')
-    words = list(product(_TINY.states, repeat=len(_TINY_WORD)))
-    counts = dict.fromkeys(words, 0)
-    for word in drawn:
-        counts[word] += 1
-    bound = sqrt(log(2 * len(words) / _ALPHA) / (2 * _DRAWS))
-    for word, count in counts.items():
-        expected = exp(mechanism.log_probability(_TINY_WORD, word))
-        if abs(count / _DRAWS - expected) > bound or (count and not expected):
-            raise NotMeasured(f'{name} draws from another distribution here')
+    check_shares(drawn, {word: exp(mechanism.log_probability(_TINY_WORD, word))
+                         for word in product(_TINY.states, repeat=len(_TINY_WORD))}, name)
 
 
 # The exact automaton.

@@ -211,7 +211,7 @@ def test_a_peer_that_does_other_work_is_not_measured():
     chain = Chain.complete(chains.ALPHABET, chains.ALPHABET[0])
     online.check_truths(OnlineMechanism(chain, chains.PRIVACY).step, 'the step')
     for other in (lambda symbol: SystemRandom().choice(chains.ALPHABET), lambda symbol: symbol):
-        with pytest.raises(NotMeasured, match='publishes the truth in'):
+        with pytest.raises(NotMeasured, match='another distribution'):
             online.check_truths(other, 'it')
 
 

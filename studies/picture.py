@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from studies import zones
 from studies.common import command, DATA
 from studies.compare.areas import area, moves_alone
 from studies.gains import WAREHOUSE
@@ -23,10 +24,10 @@ from symdp_ros.figures.routes import draw_routes
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, Reports
 
-SECONDS, PERIOD, EPSILON = 1_200, 31, 3.0
-# A walk that enters both wards, and draws with which it is seen wrong for 35 % of the time: what
-# `symdp calibrate` expects of these settings (docs/zones.md).
-_WALK, _DRAWS = 1, 1
+SECONDS, EPSILON = 1_200, 3.0
+# A walk that enters both wards, which is seen wrong for 35 % of the time: what `symdp calibrate`
+# expects of these settings (docs/zones.md).
+_WALK = 1
 _ON_THE_WAY = 12.0  # seconds of the robot's time from one place to the next
 _PER_METRE = 7.2    # units of the picture
 _LEFT, _RIGHT, _TOP = 196.0, 564.0, 102.0  # where (0, 0) of the map is in both panels
@@ -60,10 +61,7 @@ def routes() -> tuple[list[str], list[str]]:
     """Return the true and the private region of each second."""
     single = Reports(1.0, stay=STAY).chain(clinic()[0])
     true = patrols(single, SECONDS, _WALK + 1)[_WALK]
-    privacy = Privacy(EPSILON, adjacency_of(PROTECT, float(PERIOD)))
-    mechanism = OnlineMechanism(single, privacy, policy='adaptive', reports=PERIOD,
-                                random=Random(_DRAWS))
-    private = mechanism.privatize(true[::mechanism.stride])[:SECONDS]
+    private = zones.private(single, true, EPSILON)[:SECONDS]
     return true[:len(private)], private
 
 

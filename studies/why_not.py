@@ -17,15 +17,13 @@ import numpy as np
 from studies.common import CONFIG, DOCS, filled, page_command
 from studies.compare.adversary import transitions
 from studies.coordination.page import summary  # noqa: F401: for the page
-from studies.picture import PERIOD
-from studies.zones import clinic, PROTECT, STAY
+from studies.zones import clinic, PERIOD, protected, STAY
+from studies.zones import PROTECT  # noqa: F401: for the page
 from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.analysis.adversary import best_guess
 from symdp_ros.core.annotations import Floats, Ints
-from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps import read_graph
-from symdp_ros.maps.reports import adjacency_of, Reports
+from symdp_ros.maps.reports import Reports
 
 SECONDS, WALKS, SEED = 1_200, 40, 1
 DELAYS = 60, 300         # seconds: a minute and five, as the page says
@@ -222,9 +220,7 @@ def crowded(clinic: Clinic) -> tuple[float, float, float]:
 
 def ours(epsilon: float) -> float:
     """Return the success against `policy: adaptive`, one symbol in 31 s (a visit of 30 s)."""
-    chain = Reports(1.0, stay=STAY).chain(clinic()[0])
-    privacy = Privacy(epsilon, adjacency_of(PROTECT, float(PERIOD)))
-    mechanism = OnlineMechanism(chain, privacy, policy='adaptive', reports=PERIOD)
+    mechanism = protected(Reports(1.0, stay=STAY).chain(clinic()[0]), epsilon)
     return best_guess(mechanism, SECONDS // PERIOD + 1, walks=WALKS).after
 
 

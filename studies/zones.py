@@ -23,7 +23,8 @@ from symdp_ros.maps.zones import read_zones, States
 
 CLINIC = common.CONFIG / 'clinic.regions.yaml'
 PROTECT, STAY, EPSILONS = 30.0, 60.0, (0.0, 1.0, 2.0, 3.0)
-_HOUR, _DRAWN_AT, _PERIOD = 3_600, 1.0, 31
+PERIOD = 31  # seconds from a signal to the next
+_HOUR, _DRAWN_AT = 3_600, 1.0
 _COLOURS = '#1b6ca8', '#d1495b', '#1f7a42'
 _TINTS = '#eef3f8', '#fbf0dd', '#e9f4ea'
 
@@ -66,9 +67,9 @@ def draw(file: Path) -> None:
     true = patrols(single, _HOUR, 1)[0]
     height = {state: i for i, state in enumerate(s for states in zones.values() for s in states)}
     figure = new_figure(9, 6.6)
-    panels = {'where it was': true,
-              f'what others saw, without zones: ε = {_DRAWN_AT:g}': _private(single, true, None),
-              f'what others saw, with zones: ε = {_DRAWN_AT:g}': _private(single, true, zones)}
+    panels = {'where it was': true, **{
+        f'what others saw, {how} zones: ε = {_DRAWN_AT:g}': private(
+            single, true, _DRAWN_AT, told) for how, told in (('without', None), ('with', zones))}}
     axes = figure.subplots(len(panels), 1, sharex=True)
     for axis, (title, word), colour in zip(axes, panels.items(), _COLOURS, strict=True):
         first = 0
@@ -88,10 +89,16 @@ def draw(file: Path) -> None:
     save(figure, file)
 
 
-def _private(chain: Chain, true: list[str], zones: States | None) -> list[str]:
-    privacy = Privacy(_DRAWN_AT, adjacency_of(PROTECT, float(_PERIOD)), zones)
-    mechanism = OnlineMechanism(chain, privacy, policy='adaptive', reports=_PERIOD,
-                                random=Random(1))
+def protected(chain: Chain, epsilon: float, zones: States | None = None) -> OnlineMechanism:
+    """Return the mechanism that hides any visit of PROTECT seconds, from public draws."""
+    privacy = Privacy(epsilon, adjacency_of(PROTECT, float(PERIOD)), zones)
+    return OnlineMechanism(chain, privacy, policy='adaptive', reports=PERIOD, random=Random(1))
+
+
+def private(chain: Chain, true: list[str], epsilon: float,
+            zones: States | None = None) -> list[str]:
+    """Return what others see in each second of a walk."""
+    mechanism = protected(chain, epsilon, zones)
     return mechanism.privatize(true[::mechanism.stride])
 
 
