@@ -342,14 +342,18 @@ def _models(mechanism: OnlineMechanism | OfflineMechanism) -> Models:
 def posteriors(chain: Chain, models: Models, length: int, words: int,
                likelihood: Callable[[int], Floats], clock: tuple[int, int] = (1, 1)) -> Floats:
     """
-    Return c_t(s): shape (ticks, states, words).
+    Return c_t(s) of words of which each thing seen depends on the symbol at its time alone.
 
     Where b_t of all positions takes more than `_MOST_BYTES`, it is kept at every √ticks-th one,
     and those between are computed again.
 
-    :param length: n, of symbols.
-    :param likelihood: asked for t = 0 … n−1 in this order: shape (states, words).
+    :param models: how the robot moves in a tick.
+    :param length: n ≥ 1, of symbols.
+    :param words: how many.
+    :param likelihood: t → P[what is seen at t | s_t], or a multiple of it: shape (states, words);
+        asked for t = 0 … n−1 in this order.
     :param clock: as of `smooth_together`.
+    :return: shape (ticks, states, words).
     """
     first, each = clock
     length = first + (length - 1) * each
