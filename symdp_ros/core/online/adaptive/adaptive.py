@@ -93,11 +93,10 @@ import struct
 from typing import Any
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, RandomBits
+from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.randomness import RandomIntegers
 from symdp_ros.core.online.adaptive.blocks import Block, INSIDE
-from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.words import COUNTED, Evidence, NO_PLAN, Words
 from symdp_ros.core.online.counts import CountResponse
@@ -142,6 +141,8 @@ class AdaptiveWord:
         self._code_of = np.zeros(n + 1, np.uint32)
         self._codes = memoryview(self._code_of.data)  # of each symbol, the number of its cell
         self._word = Words(tables, delay)
+        #: the number of the zone for which cells are ready; None: there are no zones
+        self._ready: int | None = None
         self._counted, self._then = 0, list[list[int]]()  # in a block: vectors by their numbers
         self.reset()
 
@@ -170,7 +171,7 @@ class AdaptiveWord:
     def _begin(self, position: int) -> None:
         """Stand at the begin of a word, at a state."""
         self._word.begin(position)
-        self._have(self._word.cells)
+        self._prepare()
 
     def advance(self, signal: Signal, symbol: str | None = None) -> str | None:
         """
@@ -191,7 +192,7 @@ class AdaptiveWord:
 
     def _advance_in(self, signal: Signal, symbol: str | None) -> str | None:
         """Do what `advance` does in a block."""
-        block, rows = self._word.blocks[0], self._word.passed[0] + 1
+        block, rows = self._word.blocks[0], self._word.waiting + 1
         assert block is not None
         place = block.place_of(signal, rows)
         if not place and (signal != WAITING or rows == block.most):
@@ -200,8 +201,8 @@ class AdaptiveWord:
                              f'{block.cells} cells')
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
         if rows < block.most:  # if one was drawn, it was after the report
-            return self._take(COUNTED, late=place)
-        return self._take(place)
+            return self._take(COUNTED, self._ready, place)
+        return self._take(place, self._ready)
 
     def step(self, symbol: str | None) -> str | None:
         """Draw, as `OnlineMechanism.step`; all that the draw needs is ready before."""
@@ -226,7 +227,7 @@ class AdaptiveWord:
     def _count(self, symbol: str | None, block: Block) -> int:
         """Count a symbol of a block; return the vector drawn, from 1, or `COUNTED`."""
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
-        ends = self._word.passed[0] + 1 == block.most
+        ends = self._word.waiting + 1 == block.most
         return self._drawn(block.responses[-1]) if ends else COUNTED
 
     def _drawn(self, response: CountResponse) -> int:
@@ -240,7 +241,7 @@ class AdaptiveWord:
     def skip(self, reports: int) -> str | None:
         """Go on without signals, as `OnlineMechanism.skip`."""
         reported = self._word.skip(reports)
-        self._have(self._word.cells)
+        self._prepare()
         return self.previous if reported else None
 
     @property
@@ -267,22 +268,24 @@ class AdaptiveWord:
 
     def _end_block(self) -> None:
         """End the block under way, if there is one: draw of its symbols so far."""
-        block, passed = self._word.blocks[0], self._word.passed[0]
-        if block is not None and passed:
-            self._word.end(self._drawn(block.response(passed)))
+        block = self._word.blocks[0]
+        if block is not None and self._word.waiting:
+            self._word.end(self._drawn(block.response(self._word.waiting)))
 
-    def _take(self, place: int, reports: bool = True, zones: Ints | None = None,
-              late: int = 0) -> str | None:
+    def _take(self, place: int, zone: int | None = None, late: int = 0,
+              reports: bool = True) -> str | None:
         """Take in a signal, and a zone: what it costs depends on these alone."""
-        reported = self._word.take(np.array([place]), zones, reports, np.array([late]))
-        self._have(self._word.cells)
+        zones = None if zone is None else np.array([zone])
+        reported = self._word.take(np.array([place]), zones, np.array([late]), reports)
+        self._prepare()
         return self.previous if reported else None
 
-    def _have(self, cells: Cells | None) -> None:
-        """Take note of the cells of the next signal."""
+    def _prepare(self) -> None:
+        """Make all ready for the next draw."""
+        self._word.prepare(None if self._ready is None else np.array([self._ready]))
         self._size, self._draws = 0, _NO_DRAWS
         self._cells = [0]  # room for a cell that is drawn, and the founders of all
-        block, passed = self._word.blocks[0], self._word.passed[0]
+        block, passed, cells = self._word.blocks[0], self._word.waiting, self._word.cells
         if block is not None:
             self._counted = self._counted if passed else 0
             self._code_of[:-1], then = block.turn(passed)
@@ -308,7 +311,7 @@ class AdaptiveWord:
             _LEARNT.pack(counts is not None, word.kept_since, before),
             b'' if counts is None else counts.astype('<f8').tobytes())
         return b''.join((_STATE.pack(word.count, int(word.previous[0])), *learnt,
-                         word.oldest()[:, :, 0].T.astype('<f8').tobytes(),
+                         word.oldest()[0][:, :, 0].T.astype('<f8').tobytes(),
                          *[array.astype('<u4').tobytes() for array in self._signals()]))
 
     def _signals(self) -> Iterator[Ints]:
@@ -357,10 +360,11 @@ class AdaptiveWord:
             raise ChainError('these bytes are no state of such a mechanism') from None
         vars(self).update(vars(other))
 
-    def _go_on(self, state: bytes) -> None:
+    def _go_on(self, state: bytes, ahead: Booleans | None = None) -> None:
         """
         Do what `restore` does, in a word that was just begun.
 
+        :param ahead: what a route can be in at its begin; None: there are no zones.
         :raises ValueError, struct.error: that is no state; the word is then in disorder.
         """
         count, previous = _STATE.unpack_from(state)
@@ -393,7 +397,7 @@ class AdaptiveWord:
                 or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6):
             raise ValueError
         word.stand(np.array(begin.T[:, :, None], order='C'), since, before if again else previous,
-                   counts)
+                   counts, ahead)
         if word.own is not None:
             word.own.previous = before
         self._go_over(count, signals, again)
@@ -401,15 +405,15 @@ class AdaptiveWord:
         if again and word.previous[0] != previous:
             raise ValueError
         word.plan_again(planned_at)
-        self._have(word.cells)
+        self._prepare()
 
     def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
         """Take in signals up to some tick."""
         word = self._word
-        self._have(word.cells)
+        self._prepare()
         while word.count < count:
             number = 0 if word.count % self._signal else signals.pop(0)
-            self._take(self._place_of(number), reports)
+            self._take(self._place_of(number), reports=reports)
 
     def _place_of(self, number: int) -> int:
         """
@@ -417,7 +421,7 @@ class AdaptiveWord:
 
         :raises ValueError: it cannot be.
         """
-        block, rows = self._word.blocks[0], self._word.passed[0] + 1
+        block, rows = self._word.blocks[0], self._word.waiting + 1
         if number and block is not None:
             if not (rows < block.most if number == INSIDE else block.can_draw(number, rows)):
                 raise ValueError
@@ -435,7 +439,7 @@ class AdaptiveWord:
         self._check_due()
         if symbol not in self._index:
             raise UnknownSymbolError
-        block, passed = self._word.blocks[0], self._word.passed[0]
+        block, passed = self._word.blocks[0], self._word.waiting
         code = self._codes[self._index[symbol]]
         if block is not None:
             if passed + 1 < block.most and not last:
@@ -450,7 +454,7 @@ class AdaptiveWord:
     @property
     def waiting(self) -> int:
         """Return what `OnlineMechanism.waiting` does."""
-        return 0 if self._word.blocks[0] is None else self._word.passed[0]
+        return self._word.waiting
 
     def ends_block(self, symbol: str | None, following: str | None) -> bool:
         """Return what `OnlineMechanism.ends_block` does."""
@@ -463,7 +467,7 @@ class AdaptiveWord:
         In a block: if its first symbols are `known`, and all others so far are s_t.
         """
         self._check_due()
-        codes, block, passed = self._code_of[:-1], self._word.blocks[0], self._word.passed[0]
+        codes, block, passed = self._code_of[:-1], self._word.blocks[0], self._word.waiting
         if block is not None:
             if signal == WAITING and passed + 1 < block.most:
                 return np.ones(len(codes))

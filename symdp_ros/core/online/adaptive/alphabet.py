@@ -96,15 +96,17 @@ class AlphabetMoves:
         self._switch = models.switch[:, None, None]
         self._other, self._stay = models.weights.astype(np.float64).T[:, :, None, None]
 
-    def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
-                summed: Floats, room: Room, groups: Ints | None = None) -> None:
+    def forward(self, joint: Floats, likelihood: Floats | None, room: Room,
+                groups: Ints | None = None) -> Floats:
         """As `Moves.forward`."""
-        chances = belief if likelihood is None else belief * likelihood
+        chances = np.add.reduce(joint, axis=0)
+        if likelihood is not None:
+            chances *= likelihood
         factor = 1.0 / sums_of(chances, groups)
         mixed = joint * (self.keep * (factor if likelihood is None else likelihood * factor))
         mixed += self._switch * (chances * factor)
-        self._move(mixed, after)
-        np.add.reduce(after, axis=0, out=summed)
+        self._move(mixed, mixed)
+        return mixed
 
     @cached_property
     def regions(self) -> dict[int | None, Any]:

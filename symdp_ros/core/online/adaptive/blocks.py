@@ -52,8 +52,6 @@ from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.counts import after, CountResponse, vectors
 from symdp_ros.core.zones import Count
 
-MOST_LENGTH = 8  # that the compiled choice knows
-
 _STATES, _FEW = 64, 16  # the most and the fewest states that count in the choice
 _REST = 1e-3  # of f, that the others may have
 _TIE = 1e-9   # nats by which a later choice must be better
@@ -376,7 +374,7 @@ def _compiled(tables: AdaptiveTables, region: Region, joint: Floats, belief: Flo
     """Return what `_best` does, compiled, of each word."""
     laws, words = tables.laws, joint.shape[2]
     best = np.empty(words, np.int64)
-    codes = np.empty((words, MOST_LENGTH, len(region.states)), np.uint8)
+    codes = np.empty((words, most, len(region.states)), np.uint8)
     loops.block(
         region.edges, np.ascontiguousarray(joint.transpose(2, 0, 1)),
         np.ascontiguousarray(belief.T), region.prior, region.X, laws.sizes, laws.laws,

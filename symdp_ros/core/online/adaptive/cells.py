@@ -42,6 +42,14 @@ class Cells(NamedTuple):
         return Cells(sizes[some], np.ascontiguousarray(founders[:, some]),
                      np.ascontiguousarray(codes[:, some]))
 
+    def spread_out(self, some: Booleans) -> 'Cells':
+        """Return them as the cells of some of more words; the others have none."""
+        sizes = np.zeros(len(some), np.int64)
+        founders = np.full((len(self.founders), len(some)), -1)
+        codes = np.zeros((len(self.codes), len(some)), self.codes.dtype)
+        sizes[some], founders[:, some], codes[:, some] = self
+        return Cells(sizes, founders, codes)
+
 
 def best_cells(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool,
                inside: Booleans | None = None) -> Cells:

@@ -31,7 +31,6 @@ from symdp_ros.core.loops import loops
 from symdp_ros.core.neighbours import Neighbours, Room
 from symdp_ros.core.online.in_c import compiled
 
-_ROWS = 8            # as in the compiled loop: of U, that are worked on at once
 _NUMBERS = 1 << 14  # that are worked on at once: they stay near the processor
 
 
@@ -51,8 +50,7 @@ def of_all_pairs(chain: Chain, others: Floats, gain: Floats, moves: Floats, disc
     U, X, room = np.zeros((n, n)), np.empty((n, n)), Room()  # of (o, s)
     spread = discount / (1 - discount)
     while loops is not None:
-        least, most = loops.sweep(walks.edges, followers.edges, others, gain, discount, U, X,
-                                  room('rows', (_ROWS * n,)), n)
+        least, most = loops.sweep(walks.edges, followers.edges, others, gain, discount, U, X, n)
         if spread * (most - least) <= tolerance:
             return X
     while True:

@@ -47,7 +47,7 @@ import struct
 from typing import Any
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, RandomBits
+from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
@@ -76,9 +76,8 @@ class ZonedWord(AdaptiveWord):
         return self._zones[self._zone]
 
     def _begin(self, position: int) -> None:
-        self._zone = int(self._zone_numbers[position])  # the number of the zone told last
-        self._word.begin(position)
-        self._prepare(self._zone)
+        self._zone = self._ready = int(self._zone_numbers[position])  # the number of that told last
+        super()._begin(position)
 
     def _make_ready(self, zone: int) -> bool:
         """
@@ -86,34 +85,20 @@ class ZonedWord(AdaptiveWord):
 
         :return: whether it can be told next: no block must have ended before.
         """
-        if not self._word.goes_on(zone):
+        if self._word.waiting and not self._word.lasts(np.array([zone])):
             return False
         if zone != self._ready:
-            self._prepare(zone)
+            self._prepare_for(zone)
         return True
 
-    def _prepare(self, zone: int) -> None:
+    def _prepare_for(self, zone: int) -> None:
         self._ready = zone
-        self._word.prepare(np.array([zone]))
-        self._have(self._word.cells)
+        self._prepare()
 
     def _tell(self, place: int, zone: int) -> str | None:
         """Take in a signal, 0 for none, and the zone for which cells are ready."""
         self._zone = zone
-        return self._take(place, zones=np.array([zone]))
-
-    def _take(self, place: int, reports: bool = True, zones: Ints | None = None,
-              late: int = 0) -> str | None:
-        if zones is None and place:  # of a block: its zone is ready
-            zones = np.array([self._ready])
-        report = super()._take(place, reports, zones, late)
-        self._prepare(self._ready)
-        return report
-
-    def skip(self, reports: int) -> str | None:
-        report = super().skip(reports)
-        self._prepare(self._ready)
-        return report
+        return self._take(place, zone)
 
     def step(self, symbol: str | None) -> str | None:
         position = self._index.get(symbol)
@@ -122,7 +107,7 @@ class ZonedWord(AdaptiveWord):
         zone = self._zone if symbol is None else self._zone_of[symbol]
         if not self._make_ready(zone):
             self._end_block()
-            self._prepare(zone)
+            self._prepare_for(zone)
         block = self._word.blocks[0]
         if block is not None:
             return self._tell(self._count(symbol, block), zone)
@@ -175,7 +160,7 @@ class ZonedWord(AdaptiveWord):
     @property
     def state(self) -> bytes:
         return b''.join((super().state, _ZONE.pack(self._zone),
-                         np.packbits(self._word.oldest_ahead()[:, 0]).tobytes()))
+                         np.packbits(self._word.oldest()[1]).tobytes()))
 
     def _marks(self, told: Evidence) -> Iterable[Ints]:
         return told.marks
@@ -184,37 +169,36 @@ class ZonedWord(AdaptiveWord):
         reports: int = (count - since) // self._report
         return 2 * reports
 
-    def _go_on(self, state: bytes) -> None:
+    def _go_on(self, state: bytes, ahead: Booleans | None = None) -> None:
         n = self.tables.states
         size = _ZONE.size + -(-n // 8)
         word, more = state[:-size], state[-size:]
         zone, = _ZONE.unpack_from(more)
-        self._kept = np.unpackbits(np.frombuffer(more, np.uint8, offset=_ZONE.size))[:n]
-        if zone >= len(self._zones) or not self._kept.any():
+        bits = np.unpackbits(np.frombuffer(more, np.uint8, offset=_ZONE.size))[:n]
+        if zone >= len(self._zones) or not bits.any():
             raise ValueError
-        super()._go_on(word)
+        super()._go_on(word, bits.astype(np.bool_)[:, None])
         self._zone = zone
-        self._prepare(zone)
+        self._prepare_for(zone)
 
     def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
-        self._word.start_ahead(self._kept.astype(np.bool_)[:, None])
-        self._prepare(self._ready)
+        self._prepare()
         places = iter(signals)
         for place, told in zip(places, places, strict=True):
             if told > len(self._zones):
                 raise ValueError
             if told and not self._make_ready(told - 1) or place and not told:
                 raise ValueError
-            self._take(self._place_of(place), reports, np.array([told - 1]))
+            self._take(self._place_of(place), told - 1, reports=reports)
 
     def exact_distribution(self, symbol: str | None, last: bool = False) -> dict[Any, Fraction]:
         if symbol not in self._index:
             raise UnknownSymbolError
         zone = self._zone if symbol is None else self._zone_of[symbol]
         if not self._make_ready(zone):  # the block under way ends first
-            block, passed = self._word.blocks[0], self._word.passed[0]
+            block = self._word.blocks[0]
             assert block is not None and block.zone is not None
-            row = block.response(passed).exact_row(self._counted)
+            row = block.response(self._word.waiting).exact_row(self._counted)
             return {count._replace(zone=self._zones[block.zone]): chance
                     for count, chance in row.items()}
         if self._word.blocks[0] is None and not self._size:
@@ -232,7 +216,7 @@ class ZonedWord(AdaptiveWord):
         zone = self._zone if symbol is None else self._zone_of[symbol]
         next_zone = zone if following is None else self._zone_of[following]
         return self._make_ready(zone) and self._word.blocks[0] is not None and not bool(
-            self._word.go_on_after(np.array([next_zone]))[0])
+            self._word.lasts(np.array([next_zone]), np.array([zone])))
 
     def likelihood(self, signal: Signal, known: Sequence[str | None] = ()) -> Floats:
         zone_of, zone = self._zone_numbers, self._told(signal)

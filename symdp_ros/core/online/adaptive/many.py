@@ -132,8 +132,7 @@ class _Group:
         for at in range(int(self._lengths[0])):
             here = first[:words.words] + at
             told = None if zones is None else zones[here]
-            if told is not None:
-                words.prepare(told)
+            words.prepare(told)
             places = self._signals(words, symbols[here], here, told, at, out)
             late = self._blocks(words, symbols, here, zones, at, places, out)
             self._take(words, places, told, begins, out, late)
@@ -152,7 +151,7 @@ class _Group:
     def _take(self, words: Words, places: Ints, told: Ints | None, begins: Ints, out: Drawn,
               late: Ints | None = None) -> None:
         number = words.count // self._tables.report - words.held
-        if words.take(places, told, late=late):
+        if words.take(places, told, late):
             out.reports[begins[:words.words] + number] = words.previous
 
     def _blocks(self, words: Words, symbols: Ints, here: Ints, zones: Ints | None, at: int,
@@ -170,7 +169,7 @@ class _Group:
             return None
         ends: Booleans = self._lengths[:words.words] == at + 1
         if zones is not None:
-            ends = ends | ~words.go_on_after(zones[np.minimum(here + 1, len(zones) - 1)])
+            ends = ends | ~words.lasts(zones[np.minimum(here + 1, len(zones) - 1)], zones[here])
         late = np.zeros(words.words, np.int64)
         for word in inside:
             block, passed = words.blocks[word], words.passed[word]
@@ -228,7 +227,7 @@ def told(tables: AdaptiveTables, delay: int | None, initial: int, signals: Ints)
     words.begin(initial)
     for number, drawn in enumerate(signals.tolist(), 1):
         if drawn == NOTHING and tables.zones is not None:
-            begun = number - 1 - words.passed[0]  # nothing is drawn of the block under way
+            begun = number - 1 - words.waiting  # nothing is drawn of the block under way
             seen[begun:] = [(None, likelihood) for _, likelihood in seen[begun:]]
             words.take(np.zeros(1, np.int64), reports=False)
             seen.append((None, None))
@@ -251,12 +250,12 @@ def _see(words: Words, drawn: int, number: int) -> Seen:
     if zone_of is not None:
         zone = -1 - drawn if drawn < 0 else (
             int(zone_of[drawn]) if drawn < states else (drawn - states) // len(SIGNALS))
-        if not words.goes_on(zone):
-            raise _not_drawn(number)
-        words.prepare(np.array([zone]))
         inside = (zone_of == zone)[:, None].astype(np.float64)
     zones = None if zone is None else np.array([zone])
-    block, passed = words.blocks[0], words.passed[0]
+    if zones is not None and words.waiting and not words.lasts(zones):
+        raise _not_drawn(number)
+    words.prepare(zones)
+    block, passed = words.blocks[0], words.waiting
     if block is not None:
         waits = drawn < 0 if zone is not None else drawn >= states and SIGNALS[kind] == WAITING
         place = block.place_of(SIGNALS[kind] if drawn >= states else None, passed + 1)
@@ -314,7 +313,7 @@ def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
         if zone_of is not None:
             told = np.where(drawn, zone_of[np.maximum(column, 0)], -1 - column)
             told[column == NOTHING] = -1
-            words.prepare(told)
+        words.prepare(None if zone_of is None else told)
         places, chances = np.zeros(len(signals), np.int64), np.ones((tables.states, len(signals)))
         if words.cells is not None:
             own = words.cells.founders == column

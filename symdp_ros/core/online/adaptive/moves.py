@@ -17,8 +17,6 @@ from symdp_ros.core.loops import loops
 from symdp_ros.core.models import Models
 from symdp_ros.core.neighbours import edges_of, Neighbours, Room
 
-FEW_WORDS, STRIP = 4, 64  # as in the compiled loops
-
 
 class Moves:
     """
@@ -102,27 +100,26 @@ class Moves:
         return (np.where(there, models.targets[edges], self.states).astype(np.int64),
                 np.ascontiguousarray(weights))
 
-    def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
-                summed: Floats, room: Room, groups: Ints | None = None) -> None:
+    def forward(self, joint: Floats, likelihood: Floats | None, room: Room,
+                groups: Ints | None = None) -> Floats:
         """
-        Put f after a signal, the switch and a move into `after`, its Σ_m into `summed`.
+        Return f after a signal, the switch and a move.
 
-        :param joint: f: shape (models, states, words); `after` may be the same.
-        :param belief: Σ_m of f: shape (states, words); `summed` may be the same.
+        :param joint: f: shape (models, states, words).
         :param likelihood: of the signal, for each state: shape (states, words); None: there is
             none.
         :param groups: where the columns of each word begin, and at last where they end, which sum
             to 1 together: of each count in a block; None: each word has one.
         """
+        after = np.empty(joint.shape)
         if self._edges is not None:
-            words = joint.shape[2]
-            together, more = self._together(words)
-            size = (2 + 2 * together) * belief.size + self.states + words + more
-            loops.predict(*self._edges[0], joint, belief, likelihood, after, summed, self.keep,
-                          groups, self._switch, self._own, self._stay, self._leave, *joint.shape,
-                          0 if groups is None else len(groups) - 1, room('forward', (size,)))
-            return
-        chances = belief if likelihood is None else belief * likelihood
+            loops.predict(*self._edges[0], joint, likelihood, after, self.keep, groups,
+                          self._switch, self._own, self._stay, self._leave, *joint.shape,
+                          0 if groups is None else len(groups) - 1)
+            return after
+        chances = np.add.reduce(joint, axis=0)
+        if likelihood is not None:
+            chances *= likelihood
         factor = 1.0 / sums_of(chances, groups)
         chances = chances * factor
         shape = self.models, self.states + 1, joint.shape[2]
@@ -134,7 +131,7 @@ class Moves:
             np.multiply(self._switch, chances, out=drawn)
             np.add(mixed, drawn, out=mixed)
         self._move(shape, room, after)
-        np.add.reduce(after, axis=0, out=summed)
+        return after
 
     def _move(self, shape: tuple[int, ...], room: Room, after: Floats) -> None:
         """Move what `room` has under the name 'mixed' into `after`."""
@@ -158,14 +155,11 @@ class Moves:
             (words,).
         """
         if self._edges is not None:
-            words = after.shape[2]
             by = None if isinstance(factor, float) else np.ascontiguousarray(factor)
             by_state, by_word = (by, None) if by is not None and by.ndim == 2 else (None, by)
             assert by is not None or factor == 1.0
             loops.backward(*self._edges[1], after, by_state, by_word, self._more, self._own,
-                           *self._kept, self.models, self.states, words,
-                           room('backward', ((self.models * self.states + STRIP) * words
-                                             + self._together(words)[1],)))
+                           *self._kept, self.models, self.states, after.shape[2])
             return
         own, later = self._own, after[:, :-1]
         here = room('here', later.shape)
@@ -183,13 +177,6 @@ class Moves:
             np.multiply(self._more, here, out=drawn)
             np.add(here, np.add.reduce(drawn, axis=0), out=here)
         np.multiply(here, factor, out=later)
-
-    def _together(self, words: int) -> tuple[int, int]:
-        """Return how many models move together in C, and how many numbers that has room for."""
-        if words >= FEW_WORDS:
-            return 1, 0
-        count = max(1, self.models - self._own)
-        return count, (self.states + 1) * (-(-count * words // 4) * 4)
 
     def begin(self, state: int) -> Floats:
         """Return f of the first symbol of a word that begins at a state: (models, states, 1)."""

@@ -233,7 +233,7 @@ class AdaptiveTables:
             self.blocks = blocks_of(privacy)
         self.models, self.learns = chain.single.models(trust), learns
         #: η of what a word learns (`core.online.adaptive.own_moves`)
-        self.push = min(2.0, max(1.0, float(privacy.epsilon_per_symbol)))
+        self.eta = min(2.0, max(1.0, float(privacy.epsilon_per_symbol)))
         self.moves = Moves(self.models)
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
         self.radius = None if sparse is None else sparse.radius
