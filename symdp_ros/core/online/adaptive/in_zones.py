@@ -76,7 +76,8 @@ class ZonedWord(AdaptiveWord):
         return self._zones[self._zone]
 
     def _begin(self, position: int) -> None:
-        self._zone = self._ready = int(self._zone_numbers[position])  # the number of that told last
+        #: the number of the zone told last
+        self._zone = self._ready = int(self._zone_numbers[position])
         super()._begin(position)
 
     def _make_ready(self, zone: int) -> bool:

@@ -7,7 +7,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.online.adaptive.blocks import Turn, Turns
-from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.own_moves import EVERY
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.words import COUNTED, Words
@@ -16,11 +15,11 @@ from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Count, WAITING
 from symdp_ros.errors import ChainError
 
-#: What a symbol of a block does to the counts so far, and how likely each state makes what was
-#: drawn, and the zone told: shape (states, 1); None: there is none.
-Seen: TypeAlias = tuple[Turns | None, Floats | None]
+#: What a symbol of a block does to the counts so far; None: it is in none. How likely each state
+#: makes what was drawn, and the zone told: shape (states, words).
+Seen: TypeAlias = tuple[Turns | None, Floats]
 
-NOTHING = np.iinfo(np.int64).min  # in place of a signal: there was no symbol
+NO_SYMBOL = np.iinfo(np.int64).min  # in place of a signal: there was none, and no zone told
 
 _COUNTS = 5           # columns, about, of a word that has blocks
 _NUMBERS = 1 << 17    # of f of the words that are in step: they stay near the processor
@@ -216,115 +215,78 @@ class _Group:
         return places
 
 
-def told(tables: AdaptiveTables, delay: int | None, initial: int, signals: Ints) -> list[Seen]:
+def seen(tables: AdaptiveTables, delay: int | None, initial: int,
+         signals: Ints) -> Iterator[Seen]:
     """
-    Return what each signal of one word tells, where there are blocks.
+    Yield what each signal tells, of words of one length; where there are blocks, of one word.
 
-    :param signals: as of `Drawn`, or `NOTHING`: shape (symbols,).
-    :raises ChainError: that cannot have been drawn.
-    """
-    words, seen = Words(tables, delay), list[Seen]()
-    words.begin(initial)
-    for number, drawn in enumerate(signals.tolist(), 1):
-        if drawn == NOTHING and tables.zones is not None:
-            begun = number - 1 - words.waiting  # nothing is drawn of the block under way
-            seen[begun:] = [(None, likelihood) for _, likelihood in seen[begun:]]
-            words.take(np.zeros(1, np.int64), reports=False)
-            seen.append((None, None))
-            continue
-        turns, likelihood = _see(words, drawn, number)
-        seen.append((turns, likelihood))
-        for _ in range(0 if tables.zones is not None else tables.signal // tables.report - 1):
-            words.take(np.zeros(1, np.int64), reports=False)
-    return seen
-
-
-def _see(words: Words, drawn: int, number: int) -> Seen:
-    """
-    Take in a signal; return what it tells.
-
-    :param number: of its symbol, from 1.
-    """
-    tables, states, zone, inside = words.tables, words.tables.states, None, None
-    kind, zone_of = max(0, drawn - states) % len(SIGNALS), tables.zone_of
-    if zone_of is not None:
-        zone = -1 - drawn if drawn < 0 else (
-            int(zone_of[drawn]) if drawn < states else (drawn - states) // len(SIGNALS))
-        inside = (zone_of == zone)[:, None].astype(np.float64)
-    zones = None if zone is None else np.array([zone])
-    if zones is not None and words.waiting and not words.lasts(zones):
-        raise _not_drawn(number)
-    words.prepare(zones)
-    block, passed = words.blocks[0], words.waiting
-    if block is not None:
-        waits = drawn < 0 if zone is not None else drawn >= states and SIGNALS[kind] == WAITING
-        place = block.place_of(SIGNALS[kind] if drawn >= states else None, passed + 1)
-        if not place and (not waits or passed + 1 == block.most):
-            raise _not_drawn(number)
-        words.take(np.array([place or COUNTED]), zones, reports=False)
-        return Turns([Turn(block, passed)]), inside
-    places, likelihood = np.zeros(1, np.int64), inside
-    if drawn >= 0:
-        if words.cells is None:
-            raise _not_drawn(number)
-        places = np.flatnonzero(words.cells.founders[:, 0] == drawn) + 1
-        if not len(places):
-            raise _not_drawn(number)
-        likelihood = _chances(tables, words.cells, places)
-        likelihood = likelihood if inside is None else likelihood * inside
-    elif zone is None:
-        raise _not_drawn(number)
-    words.take(places, zones, reports=False)
-    return None, likelihood
-
-
-def _chances(tables: AdaptiveTables, cells: Cells, places: Ints) -> Floats:
-    """Return the probability of cells that were drawn, for each state: shape (states, words)."""
-    (sizes, _, codes), shares = cells, tables.shares
-    return np.where(codes == places, shares.own[sizes], np.where(
-        codes == 0, shares.uniform[sizes], shares.other[sizes]))
-
-
-def _not_drawn(number: int) -> ChainError:
-    return ChainError(f'signal {number} of a word founded no cell after those before it: '
-                      'the word was drawn by another mechanism')
-
-
-def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
-                signals: Ints) -> Iterator[Floats]:
-    """
-    Yield for each symbol the probability of what was drawn, for each state: (states, words).
-
-    Where there are no blocks.
-
-    :param signals: of words of one length, as of `Drawn`; `NOTHING`: no symbol, nothing told:
-        shape (words, symbols).
+    :param signals: as of `Drawn`, or with zones `NO_SYMBOL`: shape (words, symbols).
     :raises ChainError: that cannot have been drawn.
     """
     if tables.learns and len(signals) > 1:  # each has moves of its own
-        for each in zip(*(likelihoods(tables, delay, initial, word[None]) for word in signals),
+        for each in zip(*(seen(tables, delay, initial, word[None]) for word in signals),
                         strict=True):
-            yield np.concatenate(each, axis=1)
+            yield None, np.concatenate([likelihood for _, likelihood in each], axis=1)
         return
-    words, zone_of = Words(tables, delay, len(signals)), tables.zone_of
+    words, nothing = Words(tables, delay, len(signals)), np.zeros(len(signals), np.int64)
     words.begin(initial)
     for number, column in enumerate(signals.T, 1):
-        drawn, told = column >= 0, np.empty(0, np.int64)
-        if zone_of is not None:
-            told = np.where(drawn, zone_of[np.maximum(column, 0)], -1 - column)
-            told[column == NOTHING] = -1
-        words.prepare(None if zone_of is None else told)
-        places, chances = np.zeros(len(signals), np.int64), np.ones((tables.states, len(signals)))
-        if words.cells is not None:
-            own = words.cells.founders == column
-            places[drawn] = 1 + own.argmax(axis=0)[drawn]
-            drawn = drawn & own.any(axis=0)
-            chances[:, drawn] = _chances(tables, words.cells, places)[:, drawn]
-        if not np.array_equal(drawn, column >= 0) or zone_of is None and not drawn.all():
-            raise _not_drawn(number)
-        if zone_of is not None:
-            chances *= (zone_of[:, None] == told) | (told < 0)
-        yield chances
-        words.take(np.where(drawn, places, 0), None if zone_of is None else told)
-        for _ in range(0 if zone_of is not None else tables.signal // tables.report - 1):
-            words.take(np.zeros(len(signals), np.int64))
+        told = _see(words, column)
+        if told is None:
+            raise ChainError(f'signal {number} of a word founded no cell after those before it: '
+                             'the word was drawn by another mechanism')
+        yield told
+        for _ in range(0 if tables.zones is not None else tables.signal // tables.report - 1):
+            words.take(nothing, reports=delay == 0)
+
+
+def _see(words: Words, drawn: Ints) -> Seen | None:
+    """Take in a signal of each word; return what it tells, None: it cannot have been drawn."""
+    tables, zones, reports = words.tables, None, words.delay == 0  # else no cells depend on them
+    likelihood = np.ones((tables.states, len(drawn)))
+    if tables.zone_of is not None:
+        zones = np.where(drawn < 0, -1 - drawn, (drawn - tables.states) // len(SIGNALS))
+        zones = np.where((drawn >= 0) & (drawn < tables.states),
+                         tables.zone_of[drawn % tables.states], zones)
+        zones[drawn == NO_SYMBOL] = -1
+        if words.waiting and zones[0] >= 0 and not words.lasts(zones):
+            return None
+        likelihood *= (tables.zone_of[:, None] == zones) | (zones < 0)
+    words.prepare(zones)
+    block, rows, signal = words.blocks[0], words.waiting, int(drawn[0])
+    if block is not None and signal != NO_SYMBOL:
+        count = SIGNALS[(signal - tables.states) % len(SIGNALS)] if signal >= tables.states else (
+            WAITING if signal < 0 else None)
+        place = block.place_of(count, rows + 1)
+        if not place and (count != WAITING or rows + 1 == block.most):
+            return None
+        words.take(np.array([place or COUNTED]), zones, reports=reports)
+        return Turns([Turn(block, rows)]), likelihood
+    places, founded = np.zeros(len(drawn), np.int64), drawn >= 0
+    if words.cells is not None:
+        own = words.cells.founders == drawn
+        founded &= own.any(axis=0)
+        places[founded] = 1 + own.argmax(axis=0)[founded]
+        (sizes, _, codes), shares = words.cells, tables.shares
+        chances = np.where(codes == places, shares.own[sizes], np.where(
+            codes == 0, shares.uniform[sizes], shares.other[sizes]))
+        likelihood[:, founded] *= chances[:, founded]
+    if not np.array_equal(founded, drawn >= 0) or zones is None and not founded.all():
+        return None
+    words.take(places, zones, reports=reports)
+    return None, likelihood
+
+
+def seen_alone(tables: AdaptiveTables, delay: int | None, initial: int,
+               signals: Ints) -> list[Seen]:
+    """
+    Return what `seen` yields of one word; of a block with a symbol left out nothing is drawn.
+
+    :param signals: shape (symbols,).
+    """
+    told = [*seen(tables, delay, initial, signals[None])]
+    for at in np.flatnonzero(signals == NO_SYMBOL).tolist():
+        while at and (turns := told[at - 1][0]) and not turns.turns[0].block.place:
+            at -= 1
+            told[at] = None, told[at][1]
+    return told
