@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from threading import Lock
-from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeVar
+from typing import Any, NoReturn, SupportsIndex, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -16,9 +16,11 @@ from symdp_ros.core.models import check_base
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
 from symdp_ros.core.online.adaptive.alphabet import AlphabetTables
 from symdp_ros.core.online.adaptive.in_zones import ZonedWord
+from symdp_ros.core.online.adaptive.many import draw
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.direct import DirectWord
 from symdp_ros.core.online.guided import guided_targets
+from symdp_ros.core.online.online_batch import OnlineBatch
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.online.targets import Targets
 from symdp_ros.core.privacy import Privacy
@@ -28,9 +30,6 @@ from symdp_ros.core.registry import (check_choice, check_delay, check_learn, che
 from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError, ConfigurationError
-
-if TYPE_CHECKING:
-    from symdp_ros.core.online.online_batch import OnlineBatch
 
 _Steps = TypeVar('_Steps', bound='OnlineSteps')
 _Symbol = TypeVar('_Symbol', str | None, Signal)
@@ -141,7 +140,7 @@ class OnlineSteps(Mechanism):
     @property
     def stride(self) -> int:
         """Return how many reports it is from one symbol of a word to the next: 1 with zones."""
-        return self._per_symbol if self._privacy.zones is None else 1
+        return 1 if self._tables is None else self._tables.stride
 
     @property
     def zone(self) -> str | None:
@@ -371,7 +370,6 @@ class OnlineSteps(Mechanism):
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
         :raises ConfigurationError: arrays of another kind or shape.
         """
-        from symdp_ros.core.online.online_batch import OnlineBatch
         words, ends = checked(symbols, offsets, len(self._chain))
         if self._tables is not None:
             return self.draw_signals(words, ends, bits)[0]
@@ -390,7 +388,6 @@ class OnlineSteps(Mechanism):
 
         :raises ConfigurationError: no signals are drawn: another policy.
         """
-        from symdp_ros.core.online.adaptive.many import draw
         if self._tables is None:
             raise ConfigurationError('what is drawn is what is published: use privatize_many',
                                      setting='policy')

@@ -86,7 +86,7 @@ the pairs within the radius of the guided policy: there symbols that are farther
 cell from which the fewest moves lead to them. A step takes O(models·edges·(delay + 1) +
 states·(cells + N·cells)) time, and as much memory.
 """
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from random import SystemRandom
 import struct
@@ -98,7 +98,7 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.randomness import RandomIntegers
 from symdp_ros.core.online.adaptive.blocks import Block, INSIDE
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
-from symdp_ros.core.online.adaptive.words import COUNTED, Evidence, NO_PLAN, Words
+from symdp_ros.core.online.adaptive.words import COUNTED, NO_PLAN, Words
 from symdp_ros.core.online.counts import CountResponse
 from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
@@ -121,6 +121,8 @@ class AdaptiveWord:
     :param random: as `OnlineMechanism`.
     :raises ConfigurationError: the delay is too long for this chain.
     """
+
+    _marks = 1  # integers that a state has of each signal
 
     def __init__(self, chain: Chain, tables: AdaptiveTables, delay: int | None,
                  random: RandomBits | None = None):
@@ -185,10 +187,10 @@ class AdaptiveWord:
         if self._word.blocks[0] is not None:
             return self._advance_in(signal, symbol)
         position = self._index.get(signal) if isinstance(signal, str) else None
-        if position is None or position not in self._cells[1:]:
+        if position is None or position not in self._founders:
             raise ChainError(f'{signal!r} founded no cell after these signals',
                              state=signal if isinstance(signal, str) else None)
-        return self._take(self._cells.index(position, 1))
+        return self._take(1 + self._founders.index(position), self._ready)
 
     def _advance_in(self, signal: Signal, symbol: str | None) -> str | None:
         """Do what `advance` does in a block."""
@@ -214,7 +216,7 @@ class AdaptiveWord:
         except (IndexError, KeyError):
             pass
         else:
-            return self._take(place)
+            return self._take(place, self._ready)
         self._check_due()
         if symbol not in self._index:
             raise UnknownSymbolError
@@ -222,7 +224,7 @@ class AdaptiveWord:
         if block is None:
             self._draws.fill()
             return self.step(symbol)
-        return self._take(self._count(symbol, block))
+        return self._take(self._count(symbol, block), self._ready)
 
     def _count(self, symbol: str | None, block: Block) -> int:
         """Count a symbol of a block; return the vector drawn, from 1, or `COUNTED`."""
@@ -247,7 +249,7 @@ class AdaptiveWord:
     @property
     def ticks_left(self) -> int:
         """Return how many `tick` come before the next signal."""
-        return -self._word.count % self._signal // self._report
+        return -self._word.count % self.tables.row // self._report
 
     def _check_due(self) -> None:
         if self.ticks_left:
@@ -283,8 +285,7 @@ class AdaptiveWord:
     def _prepare(self) -> None:
         """Make all ready for the next draw."""
         self._word.prepare(None if self._ready is None else np.array([self._ready]))
-        self._size, self._draws = 0, _NO_DRAWS
-        self._cells = [0]  # room for a cell that is drawn, and the founders of all
+        self._size, self._draws, self._founders = 0, _NO_DRAWS, list[int]()
         block, passed, cells = self._word.blocks[0], self._word.waiting, self._word.cells
         if block is not None:
             self._counted = self._counted if passed else 0
@@ -294,8 +295,8 @@ class AdaptiveWord:
             return
         size = self._size = int(cells.sizes[0])
         self._code_of[:-1] = cells.codes[:, 0]
-        self._cells = [0, *cells.founders[:size, 0].tolist()]
-        self._numbers = [*range(size + 1)]
+        self._founders = cells.founders[:size, 0].tolist()
+        self._numbers = [*range(size + 1)]  # of the cells; 0: room for one that is drawn
         if size not in self._draws_of:
             response = self.tables.responses[size]
             self._draws_of[size] = RandomIntegers(self.tables.width, response.limit,
@@ -330,19 +331,7 @@ class AdaptiveWord:
             yield np.array([word.count - word.kept_since,
                             NO_PLAN if learns else word.plan_age()])
         for told in word.evidence():
-            yield from self._marks(told)
-
-    def _marks(self, told: Evidence) -> Iterable[Ints]:
-        """Return what a state has of a signal."""
-        return told.marks[:1]
-
-    def _integers(self, count: int, since: int) -> int:
-        """Return how many integers `_signals` has of the ticks between two."""
-        return self._passed(count) - self._passed(since)
-
-    def _passed(self, tick: int) -> int:
-        """Return how many signals are before a tick."""
-        return -(-tick // self._signal)
+            yield from told.marks[:self._marks]
 
     def restore(self, state: bytes) -> None:
         """
@@ -392,7 +381,8 @@ class AdaptiveWord:
                     since - word.before <= count - ticks <= since):
                 raise ValueError
             since = count - ticks
-        if (len(signals) != self._integers(count, since) or max(previous, before) >= n
+        rows = -(-count // self.tables.row) + -since // self.tables.row  # after `since`
+        if (len(signals) != self._marks * rows or max(previous, before) >= n
                 or count >= _MOST_TICKS or count % self._report or since < 0
                 or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6):
             raise ValueError
@@ -445,11 +435,12 @@ class AdaptiveWord:
             if passed + 1 < block.most and not last:
                 return {WAITING: Fraction(1)}
             return block.response(passed + 1).exact_row(self._then[self._counted][code])
-        cells, response = self._cells[1:], self.tables.responses[self._size]
+        response = self.tables.responses[self._size]
         if not code:
-            return {self._labels[x]: Fraction(1, response.count) for x in cells}
-        return {self._labels[x]: Fraction(response.b if number == code else response.a,
-                                          response.total) for number, x in enumerate(cells, 1)}
+            return {self._labels[x]: Fraction(1, response.count) for x in self._founders}
+        return {self._labels[x]: Fraction(
+            response.b if number == code else response.a, response.total)
+            for number, x in enumerate(self._founders, 1)}
 
     @property
     def waiting(self) -> int:
@@ -484,11 +475,11 @@ class AdaptiveWord:
                 counted = then[counted, code]
             counts: Floats = block.response(passed + 1).chances[place - 1, counted]
             return counts
-        position, cells = self._index.get(signal) if isinstance(signal, str) else None, self._cells
-        if position not in cells[1:]:
+        position = self._index.get(signal) if isinstance(signal, str) else None
+        if position is None or position not in self._founders:
             return np.zeros(len(codes))
         shares, size = self.tables.shares, self._size
         chances: Floats = np.where(
-            codes == cells.index(position, 1), shares.own[size],
+            codes == 1 + self._founders.index(position), shares.own[size],
             np.where(codes == 0, shares.uniform[size], shares.other[size]))
         return chances

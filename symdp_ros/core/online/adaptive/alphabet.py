@@ -50,7 +50,7 @@ class AlphabetTables(AdaptiveTables):
         #: as if each state had the same row of edges
         self.hops, self.heads = np.zeros(n + 1, np.int64), np.arange(n, dtype=np.int32)
         self.successors = np.broadcast_to(self.heads, (n, n))
-        self.report, self.signal, self.row = 1, reports, reports
+        self.report = self.signal = self.row = self.stride = 1
         self.place_type = np.uint8 if n < 2**8 else np.uint32
         self.nbytes = self.heads.nbytes
 

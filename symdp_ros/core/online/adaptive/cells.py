@@ -18,7 +18,6 @@ NOTHING = 1e-200   # probability that counts as 0 where all else is impossible
 LEAST = 1e-9       # probability of a state that counts in the choice of the cells
 INFORMATION = 0.1  # matches that a nat is worth, besides the report that is due at once
 TIE = 1e-12
-_SORTED = 64        # keys that are sorted as they are
 _TOGETHER = 1 << 15  # numbers that are summed by cell at once, or those of one number of cells
 
 
@@ -129,25 +128,9 @@ def largest(keys: Floats, most: int) -> tuple[Ints, Ints]:
     :param keys: shape (words, ·).
     :return: shape (up to `most`, words); how many there are in each word.
     """
-    words, width = keys.shape
-    if width <= min(_SORTED, most):
-        counts = (keys >= 0).sum(axis=1)
-        ranked = np.argsort(-keys, axis=1, kind='stable')[:, :counts.max()].T
-        return np.where(np.arange(len(ranked))[:, None] < counts, ranked, -1), counts
-    if width > most:
-        least = np.partition(keys, width - most, axis=1)[:, width - most, None]
-        rows, places = np.nonzero(keys >= np.maximum(least, 0.0))
-    else:
-        rows, places = np.nonzero(keys >= 0.0)
-    order = np.lexsort((-keys[rows, places], rows))
-    rows, places = rows[order], places[order]
-    begins = np.searchsorted(rows, np.arange(words + 1))
-    at = np.arange(len(rows)) - begins[rows]
-    counts = np.minimum(np.diff(begins), most)
-    ranked = np.full((int(counts.max()), words), -1)
-    some = at < len(ranked)
-    ranked[at[some], rows[some]] = places[some]
-    return ranked, counts
+    counts = np.minimum((keys >= 0).sum(axis=1), most)
+    ranked = np.argsort(-keys, axis=1, kind='stable')[:, :counts.max()].T
+    return np.where(np.arange(len(ranked))[:, None] < counts, ranked, -1), counts
 
 
 def _near(tables: AdaptiveTables, founders: Ints, counts: Ints) -> Weights:

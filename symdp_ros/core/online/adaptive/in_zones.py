@@ -41,7 +41,7 @@ by a factor of at most e^{jε/k} (`core.online.counts`, Claim); of no symbol two
 Blocks are disjoint, so the j of all are at most k together. The zones of an adjacent word are
 equal to the last one: nothing is lost by a length that the next zone decides.
 """
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 import struct
 from typing import Any
@@ -51,7 +51,6 @@ from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
-from symdp_ros.core.online.adaptive.words import Evidence
 from symdp_ros.core.zones import Count, Signal, Told, WAITING
 from symdp_ros.errors import ChainError, UnknownSymbolError
 
@@ -60,6 +59,8 @@ _ZONE = struct.Struct('<I')
 
 class ZonedWord(AdaptiveWord):
     """As `AdaptiveWord`; `tables` are of a mechanism with zones."""
+
+    _marks = 2  # the cell drawn, and the zone
 
     def __init__(self, chain: Chain, tables: AdaptiveTables, delay: int | None,
                  random: RandomBits | None = None):
@@ -96,30 +97,17 @@ class ZonedWord(AdaptiveWord):
         self._ready = zone
         self._prepare()
 
-    def _tell(self, place: int, zone: int) -> str | None:
-        """Take in a signal, 0 for none, and the zone for which cells are ready."""
-        self._zone = zone
-        return self._take(place, zone)
-
     def step(self, symbol: str | None) -> str | None:
-        position = self._index.get(symbol)
-        if position is None:
+        if symbol not in self._index:
             raise UnknownSymbolError
         zone = self._zone if symbol is None else self._zone_of[symbol]
         if not self._make_ready(zone):
             self._end_block()
             self._prepare_for(zone)
-        block = self._word.blocks[0]
-        if block is not None:
-            return self._tell(self._count(symbol, block), zone)
-        if not self._size:
-            return self._tell(0, zone)
-        if not self._draws.buffer:
-            self._draws.fill()
-        number, hit = self._draws.buffer.pop()
-        cells = self._numbers
-        cells[0] = cells[number]
-        return self._tell((cells[0], cells[self._codes[position]])[hit], zone)
+        self._zone = zone
+        if self._word.blocks[0] is None and not self._size:
+            return self._take(0, zone)
+        return super().step(symbol)
 
     def advance(self, signal: Signal, symbol: str | None = None) -> str | None:
         if signal is None:
@@ -131,16 +119,11 @@ class ZonedWord(AdaptiveWord):
             raise ChainError(f'{signal!r} cannot be the signal after these: its zone ends the '
                              'block under way, of which nothing was drawn yet', state=state)
         if self._word.blocks[0] is not None:
-            report = self._advance_in(_without_zone(signal), symbol)
-            self._zone = zone
-            return report
-        place = 0
-        if not isinstance(signal, Told):
-            position = self._index[signal] if isinstance(signal, str) else None
-            if position is None or position not in self._cells[1:]:
-                raise ChainError(f'{signal!r} founded no cell after these signals', state=state)
-            place = self._cells.index(position, 1)
-        return self._tell(place, zone)
+            signal = _without_zone(signal)
+        report = self._take(0, zone) if isinstance(signal, Told) else super().advance(
+            signal, symbol)
+        self._zone = zone
+        return report
 
     def _told(self, signal: Signal) -> int | None:
         """Return the number of the zone that a signal tells; None: it is none of these."""
@@ -150,25 +133,15 @@ class ZonedWord(AdaptiveWord):
             return None
         return self._zones.index(signal.zone)
 
-    @property
-    def ticks_left(self) -> int:
-        """Return 0: with zones, each report has its symbol."""
-        return 0
-
     # The state: that of the word, the zone told last, and what a route can be in at the first
     # report that is left; of each report since, the number of the cell drawn and of the zone.
 
     @property
     def state(self) -> bytes:
+        _, ahead = self._word.oldest()
+        assert ahead is not None
         return b''.join((super().state, _ZONE.pack(self._zone),
-                         np.packbits(self._word.oldest()[1]).tobytes()))
-
-    def _marks(self, told: Evidence) -> Iterable[Ints]:
-        return told.marks
-
-    def _integers(self, count: int, since: int) -> int:
-        reports: int = (count - since) // self._report
-        return 2 * reports
+                         np.packbits(ahead).tobytes()))
 
     def _go_on(self, state: bytes, ahead: Booleans | None = None) -> None:
         n = self.tables.states

@@ -71,9 +71,8 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
     :param offsets: as in `core.word_arrays`.
     :param bits: of the words.
     """
-    each = 1 if tables.zones is not None else tables.signal // tables.report
     lengths = np.diff(offsets)
-    sizes = np.where(lengths > 0, (lengths - 1) * each + 1, 0)
+    sizes = np.where(lengths > 0, (lengths - 1) * tables.stride + 1, 0)
     begins = np.cumsum(sizes) - sizes
     drawn = Drawn(np.empty(sizes.sum(), np.int64), np.empty(len(symbols), np.int64))
     zones = None if tables.zone_of is None else _zones_of(tables.zone_of, initial, symbols,
@@ -127,7 +126,6 @@ class _Group:
         :param begins, sizes: where its reports begin, and how many it has.
         """
         tables, words = self._tables, self._words
-        each = 1 if zones is not None else tables.signal // tables.report
         for at in range(int(self._lengths[0])):
             here = first[:words.words] + at
             told = None if zones is None else zones[here]
@@ -144,7 +142,7 @@ class _Group:
                 if not left:
                     return
                 words = words.select(slice(0, left))
-            for _ in range(each - 1):
+            for _ in range(tables.stride - 1):
                 self._take(words, np.zeros(words.words, np.int64), None, begins, out)
 
     def _take(self, words: Words, places: Ints, told: Ints | None, begins: Ints, out: Drawn,
@@ -236,7 +234,7 @@ def seen(tables: AdaptiveTables, delay: int | None, initial: int,
             raise ChainError(f'signal {number} of a word founded no cell after those before it: '
                              'the word was drawn by another mechanism')
         yield told
-        for _ in range(0 if tables.zones is not None else tables.signal // tables.report - 1):
+        for _ in range(tables.stride - 1):
             words.take(nothing, reports=delay == 0)
 
 

@@ -32,7 +32,6 @@ FEW_REPORTS = 10    # for one signal: more lie beyond what X looks ahead (1/(1 â
 _MOST_OF_BLOCKS = 5  # Îµ/k: above it, a signal about one symbol tells nearly all
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
 _UNIT = 2.0**-40    # of X: what is equal on paper is equal
-_NUMBERS = 1 << 14  # that are worked on at once: they stay near the processor
 
 
 class Matches:
@@ -138,17 +137,8 @@ class Matches:
 
 
 def _in_units(values: Floats) -> Weights:
-    units = np.empty(values.shape, np.float32)
-    every = max(1, _NUMBERS * len(values) // max(1, values.size))
-    for begin in range(0, len(values), every):
-        some = values[begin:begin + every]
-        rounded = some * (1 / _UNIT)
-        np.rint(rounded, out=rounded)
-        rounded *= _UNIT
-        np.maximum(rounded, _UNIT, out=rounded)
-        rounded[~(some > 0)] = 0.0
-        units[begin:begin + every] = rounded
-    return units
+    units = np.maximum(np.rint(values * (1 / _UNIT)) * _UNIT, _UNIT)
+    return np.where(values > 0, units, 0.0).astype(np.float32)
 
 
 class Shares(NamedTuple):
@@ -265,6 +255,8 @@ class AdaptiveTables:
         #: what signals told to the next: as signals, with zones as reports
         self.report, self.signal = chain.ticks, chain.ticks * reports
         self.row = self.signal if self.zones is None else self.report
+        #: reports from one symbol to the next
+        self.stride = self.row // self.report
         #: of the place of a successor among those of a state
         self.place_type = np.uint8 if degrees.max() < 2**8 else np.uint32
         self.nbytes = (self.X.nbytes + self.moves.nbytes + self.routes.nbytes

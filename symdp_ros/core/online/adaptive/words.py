@@ -137,7 +137,7 @@ class Words:
         #: in reports
         self.held = 0 if delay is None else delay * tables.signal // tables.report
         #: reports that leave before more is known
-        self._leaving = tables.row // tables.report if delay else 1
+        self._leaving = tables.stride if delay else 1
         #: symbols that a block can have
         self.longest = tables.longest(delay)
         if self.longest > 1 and tables.zones is None:
@@ -265,7 +265,7 @@ class Words:
         """Yield what was told since then."""
         row = self.tables.row
         if self._learnt_since() is not None and self.own is not None:
-            yield from self.own.all_told()[::row // self.tables.report]
+            yield from self.own.all_told()[::self.tables.stride]
             return
         for tick in range(-(-self.kept_since // row) * row, self.count, row):
             told = self._at(tick).told
