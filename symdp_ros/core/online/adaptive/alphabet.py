@@ -96,7 +96,7 @@ class AlphabetMoves:
         self._switch = models.switch[:, None, None]
         self._other, self._stay = models.weights.astype(np.float64).T[:, :, None, None]
 
-    def forward(self, joint: Floats, likelihood: Floats | None, room: Room,
+    def forward(self, joint: Floats, likelihood: Floats | None,
                 groups: Ints | None = None) -> Floats:
         """As `Moves.forward`."""
         chances = np.add.reduce(joint, axis=0)

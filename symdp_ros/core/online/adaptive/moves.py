@@ -100,7 +100,7 @@ class Moves:
         return (np.where(there, models.targets[edges], self.states).astype(np.int64),
                 np.ascontiguousarray(weights))
 
-    def forward(self, joint: Floats, likelihood: Floats | None, room: Room,
+    def forward(self, joint: Floats, likelihood: Floats | None,
                 groups: Ints | None = None) -> Floats:
         """
         Return f after a signal, the switch and a move.
@@ -121,30 +121,16 @@ class Moves:
         if likelihood is not None:
             chances *= likelihood
         factor = 1.0 / sums_of(chances, groups)
-        chances = chances * factor
-        shape = self.models, self.states + 1, joint.shape[2]
-        mixed = room.zeros('mixed', shape)[:, :-1]
-        np.multiply(joint, self.keep * (factor if likelihood is None else likelihood * factor),
-                    out=mixed)
+        own, mixed = self._own, joint * (
+            self.keep * (factor if likelihood is None else likelihood * factor))
         if self._switch is not None:
-            drawn = room('models', joint.shape)
-            np.multiply(self._switch, chances, out=drawn)
-            np.add(mixed, drawn, out=mixed)
-        self._move(shape, room, after)
-        return after
-
-    def _move(self, shape: tuple[int, ...], room: Room, after: Floats) -> None:
-        """Move what `room` has under the name 'mixed' into `after`."""
-        own, mixed = self._own, room.zeros('mixed', shape)
+            mixed += self._switch * (chances * factor)
         for m in range(own):
-            self._from[m].add(mixed[m:m + 1], after[m:m + 1], room)
+            self._from[m].add(mixed[m:m + 1], after[m:m + 1])
         if own < self.models:
-            moving = mixed[own:, :-1]
-            stayed = room('stayed', moving.shape)
-            np.multiply(self._stay[own:], moving, out=stayed)
-            np.multiply(self._leave[own:], moving, out=moving)
-            self._from[-1].add(mixed[own:], after[own:], room)
-            np.add(after[own:], stayed, out=after[own:])
+            self._from[-1].add(self._leave[own:] * mixed[own:], after[own:])
+            after[own:] += self._stay[own:] * mixed[own:]
+        return after
 
     def backward(self, after: Floats, factor: Floats | float, room: Room) -> None:
         """
@@ -164,18 +150,14 @@ class Moves:
         own, later = self._own, after[:, :-1]
         here = room('here', later.shape)
         for m in range(own):
-            self._to[m].add(after[m:m + 1], here[m:m + 1], room)
+            self._to[m].add(after[m:m + 1], here[m:m + 1])
         if own < self.models:
-            self._to[-1].add(after[own:], here[own:], room)
+            self._to[-1].add(after[own:], here[own:])
             stay, leave = self._kept
-            np.multiply(here[own:], leave[own:], out=here[own:])
-            stayed = room('stayed', later[own:].shape)
-            np.multiply(stay[own:], later[own:], out=stayed)
-            np.add(here[own:], stayed, out=here[own:])
+            here[own:] *= leave[own:]
+            here[own:] += stay[own:] * later[own:]
         if self._more is not None:
-            drawn = room('models', later.shape)
-            np.multiply(self._more, here, out=drawn)
-            np.add(here, np.add.reduce(drawn, axis=0), out=here)
+            here += np.add.reduce(self._more * here, axis=0)
         np.multiply(here, factor, out=later)
 
     def begin(self, state: int) -> Floats:

@@ -155,7 +155,7 @@ class Words:
         tables, ahead = self.tables, None
         joint = tables.moves.begin(position)
         for _ in range(tables.report - 1):
-            joint = tables.moves.forward(joint, None, self._room)
+            joint = tables.moves.forward(joint, None)
         if tables.zones is not None:
             ahead = np.zeros((tables.states, self.words), np.bool_)
             ahead[tables.heads[tables.hops[position]:tables.hops[position + 1]]] = True
@@ -506,7 +506,7 @@ class Words:
         groups = None
         if joint.shape[2] > self.words:
             groups = np.array([0, joint.shape[2]]) if columns is None else _ends(columns)
-        return self.moves.forward(joint, likelihood, self._room, groups)
+        return self.moves.forward(joint, likelihood, groups)
 
     def _learn(self) -> None:
         """Make the own model anew at public times."""
