@@ -14,11 +14,26 @@ typedef Py_ssize_t Size;
 
 #define INLINE static inline __attribute__((always_inline))
 
-#define CELLS 12     /* as `tables.CELLS`: up to which every number of cells is tried */
-#define LEAST 1e-9   /* as `cells._LEAST` */
-#define TIE 1e-12
-#define INFORMATION 0.1
-#define BETTER 1e-9  /* as `blocks._TIE` */
+/* Numbers that NumPy's twins have, too, under these names in `core.online.adaptive`: a test
+   compares them with `CONSTANTS`. */
+#define CELLS 12         /* tables.CELLS */
+#define LEAST 1e-9       /* cells.LEAST */
+#define TIE 1e-12        /* cells.TIE */
+#define INFORMATION 0.1  /* cells.INFORMATION */
+#define BETTER 1e-9      /* blocks._TIE */
+#define SOME 64          /* blocks._STATES */
+#define FEW 16           /* blocks._FEW */
+#define REST 1e-3        /* blocks._REST */
+#define LIKELY 8         /* blocks._LIKELY */
+#define AT_END 0.4       /* blocks._AT_END */
+#define LESS 0.05        /* blocks._LESS */
+#define DIGITS 1e12      /* blocks._DIGITS */
+
+static const struct { const char *name; double value; } CONSTANTS[] = {
+    {"tables.CELLS", CELLS}, {"cells.LEAST", LEAST}, {"cells.TIE", TIE},
+    {"cells.INFORMATION", INFORMATION}, {"blocks._TIE", BETTER}, {"blocks._STATES", SOME},
+    {"blocks._FEW", FEW}, {"blocks._REST", REST}, {"blocks._LIKELY", LIKELY},
+    {"blocks._AT_END", AT_END}, {"blocks._LESS", LESS}, {"blocks._DIGITS", DIGITS}};
 
 /* ---- Arrays ---- */
 
@@ -720,14 +735,6 @@ failed:
     let_go(&all);
     return found;
 }
-
-#define SOME 64         /* as `blocks._STATES`: the most that count in the choice of a block */
-#define FEW 16          /* as `blocks._FEW`: the fewest */
-#define REST 1e-3       /* as `blocks._REST` */
-#define LIKELY 8        /* as `blocks._LIKELY` */
-#define AT_END 0.4      /* as `blocks._AT_END` */
-#define LESS 0.05       /* as `blocks._LESS` */
-#define DIGITS 1e12     /* what is equal to so many digits is equal */
 
 /* How a robot moves, by the mean of the models at each state. */
 typedef struct {
@@ -1652,10 +1659,24 @@ static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, "_loops", "Loops of the policy adaptive.", -1, functions,
     NULL, NULL, NULL, NULL};
 
+/* Return CONSTANTS by name. */
+static PyObject *named_constants(void) {
+    PyObject *found = PyDict_New();
+    for (size_t i = 0; found && i < sizeof CONSTANTS / sizeof *CONSTANTS; i++) {
+        PyObject *value = PyFloat_FromDouble(CONSTANTS[i].value);
+        if (!value || PyDict_SetItemString(found, CONSTANTS[i].name, value) < 0) Py_CLEAR(found);
+        Py_XDECREF(value);
+    }
+    return found;
+}
+
 PyMODINIT_FUNC PyInit__loops(void) {
     if (PyType_Ready(&EdgesType) < 0) return NULL;
     make_tables();
-    PyObject *made = PyModule_Create(&module);
-    if (made && PyModule_AddObjectRef(made, "Edges", (PyObject *)&EdgesType) < 0) Py_CLEAR(made);
+    PyObject *made = PyModule_Create(&module), *constants = named_constants();
+    if (made && (!constants || PyModule_AddObjectRef(made, "CONSTANTS", constants) < 0
+                 || PyModule_AddObjectRef(made, "Edges", (PyObject *)&EdgesType) < 0))
+        Py_CLEAR(made);
+    Py_XDECREF(constants);
     return made;
 }
