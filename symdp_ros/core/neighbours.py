@@ -52,17 +52,20 @@ class Neighbours:
             self.edges = edges_of(offsets, targets, some, int(weights is not None))
 
     @cached_property
-    def _ranks(self) -> list[tuple[Any, Ints, Any]]:
-        """Return of each rank which states have such a neighbour, these, and the weights."""
-        offsets, weights, ranks = self._offsets, self._weights, []
+    def _ranks(self) -> tuple[list[tuple[Ints, Any]], Ints]:
+        """
+        Return the first neighbour of each state, the second one, and so on, and their weights.
+
+        Of the states of most neighbours first: it also returns where each state is among them.
+        """
+        offsets, weights, ranks = self._offsets, self._weights, list[tuple[Ints, Any]]()
         degrees = np.diff(offsets)
+        order = np.argsort(-degrees, kind='stable')
         for rank in range(int(degrees.max(initial=0))):
-            rows = np.flatnonzero(degrees > rank)
-            edges = offsets[rows] + rank
-            ranks.append((slice(None) if len(rows) == self.states else rows,
-                          self._targets[edges].astype(np.intp),
+            edges = offsets[order[degrees[order] > rank]] + rank
+            ranks.append((self._targets[edges].astype(np.intp),
                           None if weights is None else weights[edges, None].astype(np.float64)))
-        return ranks
+        return ranks, np.argsort(order)
 
     @classmethod
     def before(cls, offsets: Ints, targets: ShortInts | Ints,
@@ -93,12 +96,14 @@ class Neighbours:
             models, height, columns = values.shape
             loops.add(self.edges, values, out, models, height, self.states, columns)
             return
-        out[...] = 0.0
-        for rows, there, weights in self._ranks:
+        ranks, places = self._ranks
+        sums = np.zeros(out.shape)
+        for there, weights in ranks:
             terms = values.take(there, axis=1)
             if weights is not None:
                 terms *= weights
-            out[:, rows] += terms
+            sums[:, :len(there)] += terms
+        np.take(sums, places, axis=1, out=out, mode='clip')
 
     def sums(self, values: Floats) -> Floats:
         """Return what `add` finds of values of shape (states, columns): the same shape."""
@@ -118,10 +123,11 @@ class Neighbours:
             loops.largest(self.edges, np.ascontiguousarray(values, np.float64), maxima, None, 0.0,
                           *values.shape)
             return maxima
-        maxima[...] = -np.inf
-        for rows, there, _ in self._ranks:
-            maxima[rows] = np.maximum(maxima[rows], values[there])
-        return maxima
+        ranks, places = self._ranks
+        for rank, (there, _) in enumerate(ranks):
+            some = maxima[:len(there)]
+            np.maximum(some if rank else -np.inf, values[there], out=some)
+        return maxima[places]
 
     def first_of_largest(self, values: Floats, margin: float) -> tuple[Floats, Ints]:
         """
@@ -135,12 +141,14 @@ class Neighbours:
             loops.largest(self.edges, np.ascontiguousarray(values, np.float64), maxima, places,
                           margin, *values.shape)
             return maxima, places
-        least = self.largest(values) - margin
-        for rank, (rows, there, _) in reversed([*enumerate(self._ranks)]):
-            near = values[there] >= least[rows]
-            maxima[rows] = np.where(near, values[there], maxima[rows])
-            places[rows] = np.where(near, rank, places[rows])
-        return maxima, places
+        ranks, order = self._ranks
+        least = self.largest(values)[np.argsort(order)] - margin
+        for rank, (there, _) in reversed([*enumerate(ranks)]):
+            some = slice(0, len(there))
+            near = values[there] >= least[some]
+            maxima[some] = np.where(near, values[there], maxima[some])
+            places[some] = np.where(near, rank, places[some])
+        return maxima[order], places[order]
 
 
 def edges_of(offsets: Ints, targets: ShortInts | Ints, weights: Any, models: int) -> Any:

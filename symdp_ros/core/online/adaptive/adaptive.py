@@ -306,13 +306,12 @@ class AdaptiveWord:
     @property
     def state(self) -> bytes:
         """Return all that the next draws and reports depend on: for `restore`."""
-        word = self._word
-        counts, before = word.learnt()
+        word, begin = self._word, self._word.state_begin()
         learnt = () if not self.tables.learns else (
-            _LEARNT.pack(counts is not None, word.kept_since, before),
-            b'' if counts is None else counts.astype('<f8').tobytes())
+            _LEARNT.pack(begin.counts is not None, begin.tick, begin.previous),
+            b'' if begin.counts is None else begin.counts.astype('<f8').tobytes())
         return b''.join((_STATE.pack(word.count, int(word.previous[0])), *learnt,
-                         word.oldest()[0][:, :, 0].T.astype('<f8').tobytes(),
+                         begin.joint[:, :, 0].T.astype('<f8').tobytes(),
                          *[array.astype('<u4').tobytes() for array in self._signals()]))
 
     def _signals(self) -> Iterator[Ints]:
@@ -328,7 +327,7 @@ class AdaptiveWord:
         if word.longest > 1:
             learns = word.own is not None and word.own.is_due(
                 word.count - word.count % self.tables.row)
-            yield np.array([word.count - word.kept_since,
+            yield np.array([word.count - word.state_begin().tick,
                             NO_PLAN if learns else word.plan_age()])
         for told in word.evidence():
             yield from told.marks[:self._marks]
@@ -358,7 +357,7 @@ class AdaptiveWord:
         """
         count, previous = _STATE.unpack_from(state)
         models, n, word = self.tables.moves.models, self.tables.states, self._word
-        size, counts, since = _STATE.size, None, word.since_of(count)
+        size, counts, since = _STATE.size, None, word.first_due(count)
         # Without a delay cells depend on the last report: those since then are made again.
         again, before = self.tables.learns and self.delay == 0, previous
         if self.tables.learns:

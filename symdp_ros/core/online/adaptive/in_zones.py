@@ -138,7 +138,7 @@ class ZonedWord(AdaptiveWord):
 
     @property
     def state(self) -> bytes:
-        _, ahead = self._word.oldest()
+        ahead = self._word.state_begin().ahead
         assert ahead is not None
         return b''.join((super().state, _ZONE.pack(self._zone),
                          np.packbits(ahead).tobytes()))

@@ -112,6 +112,16 @@ class _Tick:
                        likelihood=None if told is None or joint is None else told.likelihood())
 
 
+class Begin(NamedTuple):
+    """Where the state of a word begins: as `_Tick`, and what was learnt by then (`OwnMoves`)."""
+
+    tick: int
+    joint: Floats
+    ahead: Booleans | None
+    counts: Floats | None = None
+    previous: int = 0
+
+
 #: a tick, f when all had been told that was told with it, and the likelihood of that
 _Seen: TypeAlias = tuple[_Tick, Floats, Floats | None]
 
@@ -176,7 +186,7 @@ class Words:
             self.moves = self.own.moves() or self.moves
         #: the last one is where the words stand
         self._ticks = deque([_Tick(count, joint, ahead=ahead)])
-        self._begin = joint, ahead
+        self._begin = Begin(count, joint, ahead)
         self.previous, self.cells, self.posterior = np.full(self.words, previous), None, None
         self.blocks, self.passed = [None] * self.words, [0] * self.words
         #: of each word, the tick for which reports were chosen last, −1: none; by the place of the
@@ -210,67 +220,43 @@ class Words:
         belief: Floats = np.add.reduce(self.joint, axis=0)
         return belief
 
-    @property
-    def since(self) -> int:
-        """Return the first tick whose report is due yet."""
-        return self.since_of(self.count)
-
-    def since_of(self, count: int) -> int:
-        """Return that tick of words that stand at some tick."""
+    def first_due(self, count: int) -> int:
+        """Return the first tick whose report has not left, of words that stand at some tick."""
         return 0 if self.delay is None else max(0, count - self.held * self.tables.report)
 
-    # What the state of a word that is alone has.
-
-    def _learnt_since(self) -> OwnMoves | None:
-        """Return what was learnt at the tick from which on all is kept; None: f tells all."""
-        if self.own is None or self.delay is None:
-            return None
-        return self.own.since(self._needed_since)
-
-    @property
-    def kept_since(self) -> int:
-        """Return the tick from which on all is kept."""
-        own = self._learnt_since()
-        return self._needed_since if own is None else own.begin
-
-    @property
-    def _needed_since(self) -> int:
-        """Return the first tick whose report is due yet; in a block, that where it begins."""
-        since = self.since
-        if self.longest > 1 and since < self.count:
-            row = since - since % self.tables.row
-            told = self._at(row).told
-            turn = None if told is None or told.turns is None else told.turns.turns[0]
-            if turn is not None and (turn.number if row == since else not turn.ends):
-                since = row - turn.number * self.tables.row
-        return since
-
-    def oldest(self) -> tuple[Floats, Booleans | None]:
-        """Return f of that tick, and the states that a route can be in (`_Tick.ahead`)."""
-        own = self._learnt_since()
-        if own is not None:
-            return own.joint, own.ahead
+    def state_begin(self) -> Begin:
+        """Return where the state of a word that is alone begins: it has all that is told since."""
+        first = self._first_needed()
         if self.delay is None:
             return self._begin
-        tick = self._at(self._needed_since)
+        if self.own is not None:
+            own = self.own.since(first)
+            return Begin(own.begin, own.joint, own.ahead, own.counts, own.previous)
+        tick = self._at(first)
         assert tick.joint is not None
-        return self._begun(tick.joint, tick.told, tick.columns), tick.ahead
-
-    def learnt(self) -> tuple[Floats | None, int]:
-        """Return what was learnt at that tick, and the last report before it."""
-        own = self._learnt_since()
-        return (None, 0) if own is None else (own.counts, own.previous)
+        return Begin(first, self._begun(tick.joint, tick.told, tick.columns), tick.ahead)
 
     def evidence(self) -> Iterator[Evidence]:
-        """Yield what was told since then."""
-        row = self.tables.row
-        if self._learnt_since() is not None and self.own is not None:
+        """Yield what was told since the state began."""
+        first, row = self.state_begin().tick, self.tables.row
+        if self.own is not None and self.delay is not None:
             yield from self.own.all_told()[::self.tables.stride]
             return
-        for tick in range(-(-self.kept_since // row) * row, self.count, row):
+        for tick in range(-(-first // row) * row, self.count, row):
             told = self._at(tick).told
             assert told is not None
             yield told
+
+    def _first_needed(self) -> int:
+        """Return the first tick whose report has not left; in a block, that where it begins."""
+        first = self.first_due(self.count)
+        if self.longest > 1 and first < self.count:
+            row = first - first % self.tables.row
+            told = self._at(row).told
+            turn = None if told is None or told.turns is None else told.turns.turns[0]
+            if turn is not None and (turn.number if row == first else not turn.ends):
+                first = row - turn.number * self.tables.row
+        return first
 
     def select(self, some: slice) -> 'Words':
         """Return some of the words alone; these are not to be used any more."""
@@ -520,7 +506,7 @@ class Words:
         if self.delay is None:
             self.own.former = None
         else:
-            self.own.since(self._needed_since)
+            self.own.since(self._first_needed())
         if own.counts is None:
             for tick in self._ticks:
                 tick.joint = None if tick.joint is None else extended(tick.joint)
@@ -734,7 +720,7 @@ class Words:
 
     def finish(self) -> Ints:
         """Return the reports of the rest of the words: positions, shape (reports, words)."""
-        tables, since = self.tables, self.since
+        tables, since = self.tables, self.first_due(self.count)
         length, last = (self.count - since) // tables.report, self.count - tables.report
         route = np.empty((length, self.words), np.int64)
         if not length:
