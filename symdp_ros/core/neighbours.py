@@ -22,13 +22,6 @@ class Room:
             array = self._arrays[name] = np.empty(shape, dtype)
         return array
 
-    def zeros(self, name: str, shape: tuple[int, ...]) -> Floats:
-        """Return an array that was 0 when it was first asked for in this shape."""
-        array: Floats | None = self._arrays.get(name)
-        if array is None or array.shape != shape:
-            array = self._arrays[name] = np.zeros(shape)
-        return array
-
 
 class Neighbours:
     """
@@ -49,7 +42,7 @@ class Neighbours:
         if loops is not None:
             some = () if weights is None else weights.astype(np.float64)
             #: as `core.loops` takes them
-            self.edges = edges_of(offsets, targets, some, int(weights is not None))
+            self.edges = edges_in_c(offsets, targets, some, int(weights is not None))
 
     @cached_property
     def _ranks(self) -> tuple[list[tuple[Ints, Any]], Ints]:
@@ -151,7 +144,13 @@ class Neighbours:
         return maxima[order], places[order]
 
 
-def edges_of(offsets: Ints, targets: ShortInts | Ints, weights: Any, models: int) -> Any:
+def edges_of(offsets: Ints, rows: Ints) -> Ints:
+    """Return the numbers of the edges of these rows, row after row: int64."""
+    counts = offsets[rows + 1] - offsets[rows]
+    return np.repeat(offsets[rows] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+
+
+def edges_in_c(offsets: Ints, targets: ShortInts | Ints, weights: Any, models: int) -> Any:
     """
     Return edges by row as `core.loops` takes them.
 

@@ -93,6 +93,7 @@ class AlphabetMoves:
     def __init__(self, models: Models, states: int):
         self.models, self.states = len(models), states
         self.keep, self.prior = models.keep, models.prior
+        self.regions: dict[int | None, Any] = {}
         self._switch = models.switch[:, None, None]
         self._other, self._stay = models.weights.astype(np.float64).T[:, :, None, None]
 
@@ -107,11 +108,6 @@ class AlphabetMoves:
         mixed += self._switch * (chances * factor)
         self._move(mixed, mixed)
         return mixed
-
-    @cached_property
-    def regions(self) -> dict[int | None, Any]:
-        """As `Moves.regions`."""
-        return {}
 
     @cached_property
     def by_state(self) -> tuple[Ints, Floats]:

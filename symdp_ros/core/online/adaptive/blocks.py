@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, Weights
 from symdp_ros.core.loops import loops
-from symdp_ros.core.neighbours import edges_of
+from symdp_ros.core.neighbours import edges_in_c
 from symdp_ros.core.online.adaptive.cells import Cells, NOTHING
 from symdp_ros.core.online.adaptive.moves import Moves, total
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
@@ -309,7 +309,7 @@ def _region(tables: AdaptiveTables, moves: Moves, zone: int | None) -> Region:
     if loops is not None:
         there = region.successors < len(states)
         offsets = np.concatenate([[0], there.sum(axis=1).cumsum()])
-        region = region._replace(edges=edges_of(
+        region = region._replace(edges=edges_in_c(
             offsets, region.successors[there], region.chances[:, there], len(region.prior)))
     moves.regions[zone] = region
     return region

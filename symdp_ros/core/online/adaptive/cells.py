@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, Weights
 from symdp_ros.core.loops import loops
+from symdp_ros.core.neighbours import edges_of
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables, CELLS
 
 NOTHING = 1e-200   # probability that counts as 0 where all else is impossible
@@ -226,10 +227,8 @@ def _spread(tables: AdaptiveTables, codes: Numbers) -> None:
     hops, heads = tables.hops, tables.heads
     last = np.flatnonzero(codes)
     while len(last):
-        counts = hops[last + 1] - hops[last]
-        edges = np.repeat(hops[last] - np.cumsum(counts) + counts, counts)
-        edges += np.arange(len(edges))
-        there, joined = heads[edges], np.repeat(codes[last], counts)
+        there = heads[edges_of(hops, last)]
+        joined = np.repeat(codes[last], hops[last + 1] - hops[last])
         new = codes[there] == 0
         there, joined = there[new], joined[new]
         codes[there[::-1]] = joined[::-1]  # the first one counts

@@ -15,7 +15,7 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts
 from symdp_ros.core.loops import loops
 from symdp_ros.core.models import Models
-from symdp_ros.core.neighbours import edges_of, Neighbours, Room
+from symdp_ros.core.neighbours import edges_in_c, Neighbours, Room
 
 
 class Moves:
@@ -44,6 +44,8 @@ class Moves:
         # Back, all is times `keep` at once.
         self._kept = self.keep * self._stay, self.keep * self._leave
         self._models = models
+        #: of each zone its `core.online.adaptive.blocks.Region`, once it was made
+        self.regions: dict[int | None, Any] = {}
         self._edges = None
         if loops is not None:
             named, none = weights[:self._own], np.empty((0, len(targets)))
@@ -77,11 +79,6 @@ class Moves:
     def switched(self, joint: Floats) -> Floats:
         """Return f after the switch, before the move."""
         return self._models.switched(joint)
-
-    @cached_property
-    def regions(self) -> dict[int | None, Any]:
-        """Return the `core.online.adaptive.blocks.Region` of each zone, as far as it was made."""
-        return {}
 
     @cached_property
     def by_state(self) -> tuple[Ints, Floats]:
@@ -236,7 +233,7 @@ def _edges(rows: Ints | ShortInts, targets: Ints | ShortInts, weights: Floats,
     """Return edges as `core.loops` takes them, ordered by `rows`."""
     order = np.argsort(rows, kind='stable')
     offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=states))])
-    return edges_of(offsets, targets[order], weights[:, order], len(weights))
+    return edges_in_c(offsets, targets[order], weights[:, order], len(weights))
 
 
 def _neighbours(rows: Ints | ShortInts, targets: Ints | ShortInts, states: int,

@@ -11,7 +11,7 @@ from symdp_ros.core.annotations import (Booleans, Floats, Ints, Numbers, RandomB
                                         Weights)
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.loops import loops
-from symdp_ros.core.neighbours import Neighbours
+from symdp_ros.core.neighbours import edges_of, Neighbours
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.adaptive import expected_matches
 from symdp_ros.core.online.adaptive.moves import Moves
@@ -125,9 +125,7 @@ class Matches:
         matches = np.zeros(likely.shape)
         for word, some in enumerate(reached):
             chances = likely[:, word]
-            counts = self._first[some + 1] - self._first[some]
-            pairs = np.repeat(self._first[some] - np.cumsum(counts) + counts, counts)
-            pairs += np.arange(len(pairs))
+            counts, pairs = np.diff(self._first)[some], edges_of(self._first, some)
             symbols = self._symbols[pairs]
             terms = np.where(symbols == np.repeat(some, counts), 0.0,
                              chances[symbols] * self._X[pairs])
