@@ -341,14 +341,14 @@ class AdaptiveWord:
         other = type(self)(self._chain, self.tables, self.delay, self._random)
         other._draws_of = self._draws_of
         try:
-            other._go_on(state)
+            other._restore(state)
             if self._word.longest > 1 and other.state != state:
                 raise ValueError
         except (ValueError, struct.error):
             raise ChainError('these bytes are no state of such a mechanism') from None
         vars(self).update(vars(other))
 
-    def _go_on(self, state: bytes, ahead: Booleans | None = None) -> None:
+    def _restore(self, state: bytes, ahead: Booleans | None = None) -> None:
         """
         Do what `restore` does, in a word that was just begun.
 
@@ -389,14 +389,14 @@ class AdaptiveWord:
                    counts, ahead)
         if word.own is not None:
             word.own.previous = before
-        self._go_over(count, signals, again)
+        self._take_all(count, signals, again)
         word.posterior = None
         if again and word.previous[0] != previous:
             raise ValueError
         word.plan_again(planned_at)
         self._prepare()
 
-    def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
+    def _take_all(self, count: int, signals: list[int], reports: bool = False) -> None:
         """Take in signals up to some tick."""
         word = self._word
         self._prepare()

@@ -143,7 +143,7 @@ class ZonedWord(AdaptiveWord):
         return b''.join((super().state, _ZONE.pack(self._zone),
                          np.packbits(ahead).tobytes()))
 
-    def _go_on(self, state: bytes, ahead: Booleans | None = None) -> None:
+    def _restore(self, state: bytes, ahead: Booleans | None = None) -> None:
         n = self.tables.states
         size = _ZONE.size + -(-n // 8)
         word, more = state[:-size], state[-size:]
@@ -151,11 +151,11 @@ class ZonedWord(AdaptiveWord):
         bits = np.unpackbits(np.frombuffer(more, np.uint8, offset=_ZONE.size))[:n]
         if zone >= len(self._zones) or not bits.any():
             raise ValueError
-        super()._go_on(word, bits.astype(np.bool_)[:, None])
+        super()._restore(word, bits.astype(np.bool_)[:, None])
         self._zone = zone
         self._prepare_for(zone)
 
-    def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
+    def _take_all(self, count: int, signals: list[int], reports: bool = False) -> None:
         self._prepare()
         places = iter(signals)
         for place, told in zip(places, places, strict=True):

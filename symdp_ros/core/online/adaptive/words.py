@@ -225,10 +225,10 @@ class Words:
         return 0 if self.delay is None else max(0, count - self.held * self.tables.report)
 
     def state_begin(self) -> Begin:
-        """Return where the state of a word that is alone begins: it has all that is told since."""
-        first = self._first_needed()
+        """Return where the state of a word that is alone begins: it has all told since."""
         if self.delay is None:
             return self._begin
+        first = self._first_needed()
         if self.own is not None:
             own = self.own.since(first)
             return Begin(own.begin, own.joint, own.ahead, own.counts, own.previous)
