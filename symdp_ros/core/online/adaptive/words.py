@@ -1,30 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Some words of the policy adaptive in step with one another: what is known, and their reports.
+Some words of the policy adaptive in step with one another: their signals, and their reports.
 
 Names as in `core.online.adaptive.adaptive`. Arrays have the axes (models, states, words), or some
 of these. All words stand at one tick. A word that is drawn live is alone here; whatever words are
 beside it, its numbers are the same to the last bit, but for H and the sums beside it.
 
 For each signal `Words.prepare` chooses its cells, or a block; something is drawn by these; and
-`Words.take` makes the report that is due, and goes on. All that a word knows is kept by tick
-(`_Tick`): those of the delay, or all of a whole word.
+`Words.take` makes the report that is due, and goes on. What is known is kept by tick
+(`core.online.adaptive.known`): those of the delay, or all of a whole word.
 
 Within its block (`core.online.adaptive.blocks`) a word has one column for each of the counts so
 far.
 """
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers
-from symdp_ros.core.neighbours import Room
+from symdp_ros.core.annotations import Booleans, Floats, Ints
 from symdp_ros.core.online.adaptive.blocks import Block, choose_blocks, Turn, Turns
 from symdp_ros.core.online.adaptive.cells import best_cells, Cells
-from symdp_ros.core.online.adaptive.moves import before_beginning, Moves, spread_evenly, total
+from symdp_ros.core.online.adaptive.known import ends_of, Evidence, Known, part_of, Tick
+from symdp_ros.core.online.adaptive.moves import total
 from symdp_ros.core.online.adaptive.own_moves import extended, OwnMoves
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 
@@ -38,82 +37,8 @@ _TIE = 1e-12
 _FEW = 16          # successors, up to which X is looked up for each of them
 
 
-class Evidence(NamedTuple):
-    """What a signal tells, and the zone."""
-
-    codes: Numbers    # as of `Cells`; the largest one: outside of the zone: (states, words)
-    chances: Floats   # of the signal, by code: (codes, words)
-    places: Ints      # the number of the cell drawn, from 1; 0: none
-    zones: Ints       # the number of the zone told, from 1; 0: none
-    again: Booleans | None  # of which words f began again; None: of none
-    turns: Turns | None  # of the words that are within a block; None: none is
-
-    @property
-    def marks(self) -> tuple[Ints, Ints]:
-        """Return how the state of a word stores it: cells and zones."""
-        turn = None if self.turns is None else self.turns.turns[0]
-        return self.places if turn is None else turn.marks, self.zones
-
-    def likelihood(self) -> Floats | None:
-        """
-        Return the probability of the signal for each symbol: shape (states, columns).
-
-        None: all words are within a block, and there are no zones.
-        """
-        words, after = len(self.places), None if self.turns is None else self.turns.after
-        if after is not None and not self.places.any() and not self.zones.any():
-            return None
-        if words == 1:
-            chances = self.chances.take(self.codes)
-        else:
-            index = np.multiply(self.codes, words, dtype=np.intp)
-            index += np.arange(words)
-            chances = self.chances.ravel().take(index)
-        return chances if after is None else chances.repeat(after, axis=1)
-
-    def select(self, some: slice) -> 'Evidence':
-        """Return this for some of the words."""
-        *arrays, turns = self
-        parts: list[Any] = [None if part is None else np.ascontiguousarray(part[..., some])
-                            for part in arrays]
-        parts.append(None if turns is None else turns.select(some))
-        return Evidence(*parts)
-
-
-@dataclass(slots=True)
-class _Tick:
-    """
-    What is known of the words at a tick, and what was told with it.
-
-    :param joint: f before that; None: it is made again from an earlier tick.
-    :param columns: how many f has for each word; None: one.
-    :param ahead: with zones, the states that a route can be in, but for the zone told then; None
-        between reports: shape (states, words).
-    :param told: None: nothing, or not yet.
-    :param likelihood: of that, where f is kept.
-    """
-
-    number: int
-    joint: Floats | None
-    columns: Ints | None = None
-    ahead: Booleans | None = None
-    told: Evidence | None = None
-    likelihood: Floats | None = None
-
-    def select(self, some: slice, words: int) -> '_Tick':
-        """Return this for some of so many words."""
-        joint, columns = self.joint, self.columns
-        if joint is not None:
-            ends = range(words + 1) if columns is None else _ends(columns)
-            joint = np.ascontiguousarray(joint[..., ends[some.start]:ends[some.stop]])
-        told = None if self.told is None else self.told.select(some)
-        return replace(self, joint=joint, columns=None if columns is None else columns[some],
-                       ahead=_part(self.ahead, some), told=told,
-                       likelihood=None if told is None or joint is None else told.likelihood())
-
-
 class Begin(NamedTuple):
-    """Where the state of a word begins: as `_Tick`, and what was learnt by then (`OwnMoves`)."""
+    """Where the state of a word begins: as `Tick`, and what was learnt by then (`OwnMoves`)."""
 
     tick: int
     joint: Floats
@@ -122,11 +47,7 @@ class Begin(NamedTuple):
     previous: int = 0
 
 
-#: a tick, f when all had been told that was told with it, and the likelihood of that
-_Seen: TypeAlias = tuple[_Tick, Floats, Floats | None]
-
-
-class Words:
+class Words(Known):
     """
     Some words, begun at one state.
 
@@ -141,8 +62,6 @@ class Words:
     posterior: Floats | None  # γ of what was reported last: (states, words)
 
     def __init__(self, tables: AdaptiveTables, delay: int | None, words: int = 1):
-        self.tables, self.delay, self.words = tables, delay, words
-        self.moves: Moves = tables.moves  # with those that the word learns
         self.own: OwnMoves | None = None
         #: in reports
         self.held = 0 if delay is None else delay * tables.signal // tables.report
@@ -154,11 +73,9 @@ class Words:
             self._leaving = self.held + 1
         #: ticks that are kept before the first one whose report has not left: of a block
         self.before = (self.longest - 1) * tables.signal
-        self._kept = self.held * tables.report + self.before + 1  # ticks that have f
-        #: of a whole word, each so many ticks f is kept, too
-        self._segment = max(1, SEGMENT // tables.signal) * tables.signal
         self._at_once = tables.reports_at_once(delay)
-        self._room = Room()
+        super().__init__(tables, delay, words, self.held * tables.report + self.before + 1,
+                         max(1, SEGMENT // tables.signal) * tables.signal)
 
     def begin(self, position: int) -> None:
         """Stand at the begin of a word, where the robot is at a state."""
@@ -184,8 +101,7 @@ class Words:
             self.own = OwnMoves(self.tables.models, count, joint,
                                 previous if self.delay == 0 else 0, counts, ahead)
             self.moves = self.own.moves() or self.moves
-        #: the last one is where the words stand
-        self._ticks = deque([_Tick(count, joint, ahead=ahead)])
+        self._ticks = deque([Tick(count, joint, ahead=ahead)])
         self._begin = Begin(count, joint, ahead)
         self.previous, self.cells, self.posterior = np.full(self.words, previous), None, None
         self.blocks, self.passed = [None] * self.words, [0] * self.words
@@ -195,30 +111,9 @@ class Words:
         self._chosen: list[tuple[Floats, ...]] = [()] * self._leaving
 
     @property
-    def count(self) -> int:
-        """Return how many ticks there were."""
-        return self._ticks[-1].number
-
-    @property
     def waiting(self) -> int:
         """Return how many rows the block of a word that is alone has so far; 0: there is none."""
         return 0 if self.blocks[0] is None else self.passed[0]
-
-    def _at(self, tick: int) -> _Tick:
-        return self._ticks[tick - self._ticks[0].number]
-
-    @property
-    def joint(self) -> Floats:
-        """Return f of the next symbol."""
-        joint = self._ticks[-1].joint
-        assert joint is not None
-        return joint
-
-    @property
-    def belief(self) -> Floats:
-        """Return f(s) of the next symbol: shape (states, columns)."""
-        belief: Floats = np.add.reduce(self.joint, axis=0)
-        return belief
 
     def first_due(self, count: int) -> int:
         """Return the first tick whose report has not left, of words that stand at some tick."""
@@ -259,32 +154,16 @@ class Words:
         return first
 
     def select(self, some: slice) -> 'Words':
-        """Return some of the words alone; these are not to be used any more."""
-        selected = object.__new__(Words)
-        vars(selected).update(vars(self))
-        selected._room, selected.cells = Room(), None
-        selected.words = len(range(*some.indices(self.words)))
+        selected = super().select(some)
+        selected.cells = None
         selected.previous, selected.planned_at = self.previous[some], self.planned_at[some]
         selected.blocks, selected.passed = self.blocks[some], self.passed[some]
-        selected._ticks = deque(tick.select(some, self.words) for tick in self._ticks)
-        selected._chosen = [tuple(_part(part, some) for part in chosen)
+        selected._chosen = [tuple(part_of(part, some) for part in chosen)
                             for chosen in self._chosen]
-        selected.posterior = _part(self.posterior, some)
+        selected.posterior = part_of(self.posterior, some)
         return selected
 
     # What is drawn next.
-
-    def inside(self, zones: Ints) -> Booleans:
-        """
-        Return the states that a route can be in where these zones are told next: R_t.
-
-        :param zones: their numbers; −1: none is told: shape (words,).
-        :return: shape (states, words); none in words whose routes cannot have the zone.
-        """
-        ahead, zone_of = self._ticks[-1].ahead, self.tables.zone_of
-        assert ahead is not None and zone_of is not None
-        inside: Booleans = ahead & (zone_of[:, None] == zones)
-        return inside
 
     def prepare(self, zones: Ints | None = None) -> None:
         """
@@ -304,7 +183,7 @@ class Words:
             return
         joint, belief, columns = self.joint, self.belief, self._ticks[-1].columns
         if columns is not None:
-            some = _ends(columns)[:-1][due]
+            some = ends_of(columns)[:-1][due]
             joint, belief = joint[:, :, some], belief[:, some]
         elif not due.all():
             joint, belief = joint[:, :, due], belief[:, due]
@@ -421,7 +300,7 @@ class Words:
         assert block is not None
         block.size, block.place, self.blocks[word] = self.passed[word], place, None
 
-    def _end_late(self, places: Ints, tick: _Tick) -> None:
+    def _end_late(self, places: Ints, tick: Tick) -> None:
         """End blocks with what was drawn, 0 for nothing, once a tick had been taken in."""
         for word in np.flatnonzero(places).tolist():
             self._end(word, int(places[word]))
@@ -441,58 +320,6 @@ class Words:
                 del self.own.told[-((count - self.count) // self.tables.report):]
         while self.count < count:
             self.take(np.zeros(1, np.int64), zones, reports=False)
-
-    def _go_back(self, count: int) -> None:
-        while self.count > count:
-            self._ticks.pop()
-
-    def _move(self, ticks: int, ahead: Booleans | None) -> None:
-        """
-        Go on by some ticks.
-
-        :param ahead: what a route can be in then.
-        """
-        for _ in range(ticks):
-            tick = self._ticks[-1]
-            assert tick.joint is not None
-            columns = tick.columns
-            if tick.told is not None:
-                columns = None if tick.told.turns is None else tick.told.turns.after
-            joint = self._moved(self._begun(tick.joint, tick.told, tick.columns), tick.told,
-                                tick.likelihood, columns)
-            self._ticks.append(_Tick(tick.number + 1, joint, columns))
-            if len(self._ticks) > self._kept:
-                if self.delay is not None:
-                    self._ticks.popleft()
-                    continue
-                old = self._ticks[-1 - self._kept]
-                old.likelihood = None
-                if old.number % self._segment:
-                    old.joint = None
-        self._ticks[-1].ahead = ahead
-
-    def _begun(self, joint: Floats, told: Evidence | None, columns: Ints | None) -> Floats:
-        """Return f when this had been told: where it began again, that."""
-        if told is None or told.again is None:
-            return joint
-        joint = joint.copy()
-        spread_evenly(joint, told.codes < len(told.chances) - 1, told.again, self.moves.prior,
-                      columns)
-        return joint
-
-    def _moved(self, joint: Floats, told: Evidence | None, likelihood: Floats | None,
-               columns: Ints | None) -> Floats:
-        """
-        Return f one tick later.
-
-        :param columns: how many each word has then; None: a word that is alone has all.
-        """
-        if told is not None and told.turns is not None:
-            joint = told.turns.forward(joint)
-        groups = None
-        if joint.shape[2] > self.words:
-            groups = np.array([0, joint.shape[2]]) if columns is None else _ends(columns)
-        return self.moves.forward(joint, likelihood, groups)
 
     def _learn(self) -> None:
         """Make the own model anew at public times."""
@@ -554,15 +381,6 @@ class Words:
                              None if again is None or not again.any() else again, turns)
         tick.likelihood = tick.told.likelihood()
         return ahead
-
-    def _of_words(self, belief: Floats) -> Floats:
-        """Return Σ over the columns of each word, of where the words stand."""
-        if belief.shape[1] == self.words:
-            return belief
-        columns = self._ticks[-1].columns
-        summed: Floats = np.add.reduceat(belief, [0] if columns is None else _ends(columns)[:-1],
-                                         axis=1)
-        return summed
 
     # Reports.
 
@@ -631,56 +449,6 @@ class Words:
                     np.where(due, new, old)
                     for new, old in zip((likely, later), self._chosen[at], strict=True))
 
-    def _back(self, last: int, first: int) -> Iterator[_Seen]:
-        """Yield ticks from the last one back; what is not kept of a whole word is made again."""
-        if self.delay is not None:
-            for number in range(last, first - 1, -1):
-                tick = self._at(number)
-                assert tick.joint is not None
-                yield tick, self._begun(tick.joint, tick.told, tick.columns), tick.likelihood
-            return
-        ticks = [*self._ticks]
-        for begin in range(last - last % self._segment, first - 1, -self._segment):
-            seen, joint = list[_Seen](), ticks[begin].joint
-            for tick in ticks[begin:min(begin + self._segment, last + 1)]:
-                if seen:
-                    before, f, likelihood = seen[-1]
-                    joint = self._moved(f, before.told, likelihood, tick.columns)
-                assert joint is not None
-                seen.append((tick, self._begun(joint, tick.told, tick.columns),
-                             None if tick.told is None else tick.told.likelihood()))
-            while seen:
-                yield seen.pop()
-
-    def _smoothed(self, last: int, first: int) -> Iterator[tuple[_Tick, Floats]]:
-        """Yield (tick, γ) of each report, from the last tick back; γ: shape (states, words)."""
-        factor: Floats | None = None
-        after: Floats | None = None
-        for tick, joint, likelihood in self._back(last, first):
-            turns = None if tick.told is None else tick.told.turns
-            columns = tick.columns if turns is None else turns.after
-            if after is None:
-                after = np.zeros((self.moves.models, self.tables.states + 1,
-                                  self.words if columns is None else columns.sum()))
-                after[:, :-1] = 1.0 if likelihood is None else likelihood
-            else:
-                both = 1.0 if factor is None else factor
-                if factor is not None and columns is not None:
-                    both = factor.repeat(columns)
-                self.moves.backward(after, both if likelihood is None else likelihood * both,
-                                    self._room)
-            if turns is not None:
-                after, columns = turns.backward(after), turns.before
-            factor = None
-            if tick.number % self.tables.report == 0:
-                summed = np.add.reduce(joint * after[:, :-1], axis=0)
-                if columns is not None:
-                    summed = np.add.reduceat(summed, _ends(columns)[:-1], axis=1)
-                factor = 1.0 / total(summed)
-                yield tick, summed * factor
-            if tick.told is not None and tick.told.again is not None:
-                before_beginning(joint, after, tick.told.again, columns)
-
     def _count_zones(self, told: Evidence | None, later: Floats, all_zones: bool) -> None:
         """Give reports in the zone that was told one match more; or take all from others."""
         if self.tables.zone_of is None or told is None or not told.zones.any():
@@ -741,15 +509,3 @@ class Words:
             before = route[t - 1]
             route[t] = tables.heads[tables.hops[before] + choices[t - 1, before, words]]
         return route
-
-
-def _part(array: Any, some: slice) -> Any:
-    """Return what an array has of some of the words; of None, None."""
-    return None if array is None else np.ascontiguousarray(array[..., some])
-
-
-def _ends(columns: Ints) -> Ints:
-    """Return where the columns of each word begin, and at last where they end."""
-    ends = np.zeros(len(columns) + 1, np.int64)
-    columns.cumsum(out=ends[1:])
-    return ends
