@@ -145,7 +145,7 @@ class OnlineSteps(Mechanism):
     @property
     def zone(self) -> str | None:
         """Return the zone told last; at first that of the initial state; None: without zones."""
-        return self._word.zone if isinstance(self._word, ZonedWord) else None
+        return self._word.zone
 
     @property
     def response_values(self) -> int:
@@ -238,10 +238,7 @@ class OnlineSteps(Mechanism):
             on all of them. None: unknown.
         :raises ChainError: it cannot have been; nothing changes.
         """
-        if isinstance(self._word, DirectWord):
-            self._word.advance(output)
-        else:
-            self._word.advance(output, symbol)
+        self._word.advance(output, symbol)
 
     def replay(self, outputs: Iterable[Signal], previous: str | None = None,
                word: Iterable[str | None] = ()) -> None:
@@ -521,7 +518,7 @@ class OnlineSteps(Mechanism):
     @property
     def waiting(self) -> int:
         """Return how many symbols lie in the block under way, of which nothing is drawn yet."""
-        return self._word.waiting if isinstance(self._word, AdaptiveWord) else 0
+        return self._word.waiting
 
     def ends_block(self, symbol: str | None, following: str | None) -> bool:
         """
@@ -531,7 +528,7 @@ class OnlineSteps(Mechanism):
 
         :param following: the symbol after it.
         """
-        return isinstance(self._word, AdaptiveWord) and self._word.ends_block(symbol, following)
+        return self._word.ends_block(symbol, following)
 
     def current_distribution(self, symbol: str | None) -> dict[Any, float]:
         """Return `exact_current_distribution` as floats."""

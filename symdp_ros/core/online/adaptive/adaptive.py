@@ -154,6 +154,11 @@ class AdaptiveWord:
         return self._labels[int(self._word.previous[0])]
 
     @property
+    def zone(self) -> str | None:
+        """Return what `OnlineMechanism.zone` does."""
+        return None
+
+    @property
     def posterior(self) -> Floats | None:
         """Return P[s_u = s | all signals so far], u reported last: shape (states,); or None."""
         posterior = self._word.posterior

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
-from symdp_ros.core.online.adaptive.blocks import Turn, Turns
+from symdp_ros.core.annotations import Booleans, Floats, Ints
+from symdp_ros.core.online.adaptive.blocks import Block, Turn, Turns
 from symdp_ros.core.online.adaptive.own_moves import EVERY
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.words import COUNTED, Words
@@ -43,19 +43,14 @@ class _Draws:
     """The integers of one word, one after another."""
 
     def __init__(self, tables: AdaptiveTables, bits: WordBits, word: int, symbols: int):
-        self._tables, self._stream, self._symbols = tables, bits.stream(word), symbols
-        self._drawn: list[int] = []
-
-    @property
-    def stream(self) -> RandomBits:
-        """Return what comes after the integers that were drawn."""
-        return self._stream
+        self._tables, self._symbols, self._drawn = tables, symbols, list[int]()
+        self.stream = bits.stream(word)  # what comes after the integers that were drawn
 
     def below(self, limit: int, at: int) -> int:
         """Return the next integer below a limit, for the symbol of some number."""
         while True:
             if not self._drawn:
-                self._drawn = self._tables.draws(self._symbols - at, self._stream).tolist()[::-1]
+                self._drawn = self._tables.draws(self._symbols - at, self.stream).tolist()[::-1]
             drawn = self._drawn.pop()
             if drawn < limit:
                 return drawn
@@ -88,8 +83,12 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
         if delay is None:
             most = min(most, max(1, int(_BYTES // (2 * tables.states * sizes[order[0]]))))
         some, order = np.split(order, [min(most, _MOST)])
-        group = _Group(tables, delay, initial, some, lengths[some], bits)
-        group.draw(symbols, offsets[some], zones, begins[some], sizes[some], drawn)
+        words = Words(tables, delay, len(some))
+        words.begin(initial)
+        draws = [_Draws(tables, bits, number, length) for number, length in zip(
+            some.tolist(), lengths[some].tolist(), strict=True)]
+        _Group(words, draws, symbols, zones, offsets[some], lengths[some]).draw(
+            begins[some], sizes[some], drawn)
     return drawn
 
 
@@ -102,37 +101,35 @@ def _zones_of(zone_of: Ints, initial: int, symbols: Ints, offsets: Ints) -> Ints
 
 
 class _Group:
-    """Some words in step with one another, the longest first."""
+    """
+    Some words in step with one another, the longest first.
 
-    def __init__(self, tables: AdaptiveTables, delay: int | None, initial: int, numbers: Ints,
-                 lengths: Ints, bits: WordBits):
-        self._tables, self._lengths = tables, lengths
-        self._words = Words(tables, delay, len(numbers))
-        self._words.begin(initial)
-        self._draws = [_Draws(tables, bits, number, length) for number, length in zip(
-            numbers.tolist(), lengths.tolist(), strict=True)]
-        self._counted = [0] * len(numbers)  # in a block: the number of the vector
-        most = max(tables.responses) + 1
-        self._limits = [(0, 1, 1)] * most
-        for count, response in tables.responses.items():
-            self._limits[count] = response.limit, response.weight, response.cut
+    :param draws: of each word.
+    :param symbols: of all words; zones: the numbers of those told with them; None: none are.
+    :param first, lengths: of each word, where its symbols begin, and how many it has.
+    """
 
-    def draw(self, symbols: Ints, first: Ints, zones: Ints | None, begins: Ints, sizes: Ints,
-             out: Drawn) -> None:
+    def __init__(self, words: Words, draws: list[_Draws], symbols: Ints, zones: Ints | None,
+                 first: Ints, lengths: Ints):
+        self._words, self._draws, self._symbols, self._zones = words, draws, symbols, zones
+        self._first, self._lengths = first, lengths
+        self._counted = [0] * len(draws)  # in a block: the number of the vector
+
+    def draw(self, begins: Ints, sizes: Ints, out: Drawn) -> None:
         """
         Draw for all their symbols.
 
-        :param first: of each word, where its symbols begin.
-        :param begins, sizes: where its reports begin, and how many it has.
+        :param begins, sizes: where the reports of each word begin, and how many it has.
         """
-        tables, words = self._tables, self._words
+        tables = self._words.tables
         for at in range(int(self._lengths[0])):
-            here = first[:words.words] + at
-            told = None if zones is None else zones[here]
+            words = self._words
+            here = self._first[:words.words] + at
+            told = None if self._zones is None else self._zones[here]
             words.prepare(told)
-            places = self._signals(words, symbols[here], here, told, at, out)
-            late = self._blocks(words, symbols, here, zones, at, places, out)
-            self._take(words, places, told, begins, out, late)
+            places, out.signals[here] = self._cells(at, here, told)
+            late = self._blocks(at, here, places, out)
+            self._take(places, told, begins, out, late)
             left = int(np.searchsorted(-self._lengths, -(at + 1)))  # words that are longer
             if left < words.words:
                 ending = words if not left else words.select(slice(left, words.words))
@@ -141,76 +138,70 @@ class _Group:
                     out.reports[end - len(route):end] = route
                 if not left:
                     return
-                words = words.select(slice(0, left))
+                self._words = words.select(slice(0, left))
             for _ in range(tables.stride - 1):
-                self._take(words, np.zeros(words.words, np.int64), None, begins, out)
+                self._take(np.zeros(left, np.int64), None, begins, out)
 
-    def _take(self, words: Words, places: Ints, told: Ints | None, begins: Ints, out: Drawn,
+    def _take(self, places: Ints, told: Ints | None, begins: Ints, out: Drawn,
               late: Ints | None = None) -> None:
-        number = words.count // self._tables.report - words.held
+        words = self._words
+        number = words.count // words.tables.report - words.held
         if words.take(places, told, late):
             out.reports[begins[:words.words] + number] = words.previous
 
-    def _blocks(self, words: Words, symbols: Ints, here: Ints, zones: Ints | None, at: int,
-                places: Ints, out: Drawn) -> Ints | None:
+    def _cells(self, at: int, here: Ints, told: Ints | None) -> tuple[Ints, Ints]:
+        """Draw a cell for one symbol of each word; return the cells, and these signals."""
+        words, each = self._words, np.arange(self._words.words)
+        places, signals = np.zeros(len(each), np.int64), -1 - (each if told is None else told)
+        if words.cells is None:
+            return places, signals
+        sizes, founders, codes = words.cells
+        symbols = self._symbols[here]
+        cells = np.where(symbols >= 0, codes[symbols, each].astype(np.int64), 0)
+        for i, (size, cell) in enumerate(zip(sizes.tolist(), cells.tolist(), strict=True)):
+            if size:
+                response = words.tables.responses[size]
+                number, rest = divmod(self._draws[i].below(response.limit, at), response.weight)
+                hit = int(rest >= response.cut) & int(cell > 0)
+                places[i] = number + 1 + hit * (cell - number - 1)
+        founded = founders[np.maximum(places, 1) - 1, each]
+        return places, np.where(places > 0, founded, signals)
+
+    def _blocks(self, at: int, here: Ints, places: Ints, out: Drawn) -> Ints | None:
         """
         Count one symbol of each word that is in a block, and draw where that ends.
 
         :param here: where the symbols of the words are.
-        :param zones: told with each of `symbols`.
         :param places: for `Words.take`: those of these words are put in.
         :return: what was drawn late, as of `Words.take`.
         """
-        inside = [word for word, block in enumerate(words.blocks) if block is not None]
-        if not inside:
+        words, zones = self._words, self._zones
+        if not any(words.blocks):
             return None
         ends: Booleans = self._lengths[:words.words] == at + 1
         if zones is not None:
             ends = ends | ~words.lasts(zones[np.minimum(here + 1, len(zones) - 1)], zones[here])
         late = np.zeros(words.words, np.int64)
-        for word in inside:
-            block, passed = words.blocks[word], words.passed[word]
-            assert block is not None
-            place = self._count(words, word, int(symbols[here[word]]), bool(ends[word]))
-            is_full = passed + 1 == block.most
-            places[word], late[word] = (place, 0) if is_full else (COUNTED, place)
+        for word, block in enumerate(words.blocks):
+            if block is None:
+                continue
+            rows = words.passed[word] + 1
+            place = self._count(word, block, int(self._symbols[here[word]]), bool(ends[word]))
+            places[word], late[word] = (place, 0) if rows == block.most else (COUNTED, place)
             if place or zones is None:
-                signal = Count(block.vectors(passed + 1)[place - 1]) if place else WAITING
-                out.signals[here[word]] = number_of_count(self._tables.states, block.zone, signal)
+                signal = Count(block.vectors(rows)[place - 1]) if place else WAITING
+                out.signals[here[word]] = number_of_count(words.tables.states, block.zone, signal)
         return late
 
-    def _count(self, words: Words, word: int, symbol: int, last: bool) -> int:
+    def _count(self, word: int, block: Block, symbol: int, last: bool) -> int:
         """Count a symbol of a word's block; return what is drawn where it ends, from 1; 0: not."""
-        block, passed, counted = words.blocks[word], words.passed[word], self._counted
-        assert block is not None
+        passed, counted = self._words.passed[word], self._counted
         codes, then = block.turn(passed)
         code = int(codes[symbol]) if symbol >= 0 else 0
         counted[word] = int(then[counted[word] if passed else 0, code])
         if not last and passed + 1 < block.most:
             return 0
         return 1 + block.response(passed + 1).draw(self._draws[word].stream)[counted[word]]
-
-    def _signals(self, words: Words, symbols: Ints, here: Ints, told: Ints | None, at: int,
-                 out: Drawn) -> Ints:
-        """Draw the cells of one symbol of each word; note who founded them."""
-        places = np.zeros(words.words, np.int64)
-        if words.cells is None:
-            if told is not None:
-                out.signals[here] = -1 - told
-            return places
-        sizes, founders, codes = words.cells
-        each = np.arange(words.words)
-        cells = np.where(symbols >= 0, codes[symbols, each].astype(np.int64), 0)
-        for i, (size, cell) in enumerate(zip(sizes.tolist(), cells.tolist(), strict=True)):
-            if size:
-                limit, weight, cut = self._limits[size]
-                number, rest = divmod(self._draws[i].below(limit, at), weight)
-                hit = int(rest >= cut) & int(cell > 0)
-                places[i] = number + 1 + hit * (cell - number - 1)
-        drawn = places > 0
-        signals = founders[np.maximum(places, 1) - 1, each]
-        out.signals[here] = signals if told is None else np.where(drawn, signals, -1 - told)
-        return places
 
 
 def seen(tables: AdaptiveTables, delay: int | None, initial: int,
