@@ -11,7 +11,7 @@ and lets that move on (`moves`); and `prepare` chooses for the next symbol.
 *A log* is the same with delay=None: all reports are made by `Words.finish`. Many logs are drawn by
 `many.draw`, in one `Words` that has a column for each.
 
-`tables` has what all words share, `alphabet` the same where all can follow all, `expected_matches`
-the worth of reports; `own_moves` is what a word learns, and `causal_adaptive` says how likely
-reports are.
+`tables` has what all words share, `alphabet` the same where all can follow all; the worth of
+reports is found by `expected_matches`, and looked up in `matches`; `own_moves` is what a word
+learns, and `causal_adaptive` says how likely reports are.
 """
