@@ -45,7 +45,7 @@ from symdp_ros.core.mechanism import listed_word
 from symdp_ros.core.models import Models
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.online.adaptive.many import NO_SYMBOL, seen, Seen, seen_alone
+from symdp_ros.core.online.adaptive.many import NO_SYMBOL, Seen, seen, seen_alone
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.counts import SignalNumbers
 from symdp_ros.core.zones import Signal

@@ -147,7 +147,8 @@ class Words(Known):
         first = self.first_due(self.count)
         if self.longest > 1 and first < self.count:
             row = first - first % self.tables.row
-            told = self._at(row).told
+            # A restored word keeps no tick before the one where its state began.
+            told = None if row < self._ticks[0].number else self._at(row).told
             turn = None if told is None or told.turns is None else told.turns.turns[0]
             if turn is not None and (turn.number if row == first else not turn.ends):
                 first = row - turn.number * self.tables.row
