@@ -237,7 +237,7 @@ class Known:
             while seen:
                 yield seen.pop()
 
-    def _smoothed(self, last: int, first: int) -> Iterator[tuple[Tick, Floats]]:
+    def smoothed(self, last: int, first: int) -> Iterator[tuple[Tick, Floats]]:
         """Yield (tick, γ) of each report, from the last tick back; γ: shape (states, words)."""
         factor: Floats | None = None
         after: Floats | None = None

@@ -435,7 +435,7 @@ class Words(Known):
         """
         tables, previous, later = self.tables, self.previous, np.empty((0, 0))
         self.planned_at[due], ahead = count, self.held + 1
-        for tick, likely in self._smoothed(count, count - (self.held - since) * tables.report):
+        for tick, likely in self.smoothed(count, count - (self.held - since) * tables.report):
             ahead -= 1
             if tick.number < count:
                 later = likely + tables.routes.largest(later)
@@ -496,7 +496,7 @@ class Words(Known):
             return route
         choices = np.zeros((length, tables.states, self.words), tables.place_type)
         later = np.empty((0, 0))
-        for tick, likely in self._smoothed(last, since):
+        for tick, likely in self.smoothed(last, since):
             if tick.number == last:
                 later = likely
             else:
