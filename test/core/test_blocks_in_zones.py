@@ -16,7 +16,7 @@ from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy
 from symdp_ros.analysis.belief import smooth_together
 from symdp_ros.core.online.adaptive import blocks as blocks_module, many, own_moves
 from symdp_ros.core.online.adaptive import words as words_module
-from symdp_ros.core.online.adaptive.blocks import Block
+from symdp_ros.core.online.adaptive.turns import Block
 from symdp_ros.core.online.counts import response_of, SignalNumbers
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.zones import Count, Told

@@ -96,8 +96,8 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.randomness import RandomIntegers
-from symdp_ros.core.online.adaptive.blocks import Block, INSIDE
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
+from symdp_ros.core.online.adaptive.turns import Block, INSIDE
 from symdp_ros.core.online.adaptive.words import COUNTED, NO_PLAN, Words
 from symdp_ros.core.online.counts import CountResponse
 from symdp_ros.core.zones import Signal, WAITING

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers
 from symdp_ros.core.neighbours import Room
-from symdp_ros.core.online.adaptive.blocks import Turns
 from symdp_ros.core.online.adaptive.moves import before_beginning, Moves, spread_evenly, total
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
+from symdp_ros.core.online.adaptive.turns import Turns
 
 _Known = TypeVar('_Known', bound='Known')
 

@@ -6,9 +6,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints
-from symdp_ros.core.online.adaptive.blocks import Block, Turn, Turns
 from symdp_ros.core.online.adaptive.own_moves import EVERY
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
+from symdp_ros.core.online.adaptive.turns import Block, Turn, Turns
 from symdp_ros.core.online.adaptive.words import COUNTED, Words
 from symdp_ros.core.online.counts import number_of_count, SIGNALS
 from symdp_ros.core.word_arrays import WordBits

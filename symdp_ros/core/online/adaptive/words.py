@@ -11,7 +11,7 @@ For each signal `Words.prepare` chooses its cells, or a block; something is draw
 `Words.take` makes the report that is due, and goes on. What is known is kept by tick
 (`core.online.adaptive.known`): those of the delay, or all of a whole word.
 
-Within its block (`core.online.adaptive.blocks`) a word has one column for each of the counts so
+Within its block (`core.online.adaptive.turns`) a word has one column for each of the counts so
 far.
 """
 from collections import deque
@@ -20,12 +20,13 @@ from typing import NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints
-from symdp_ros.core.online.adaptive.blocks import Block, choose_blocks, Turn, Turns
+from symdp_ros.core.online.adaptive.blocks import choose_blocks
 from symdp_ros.core.online.adaptive.cells import best_cells, Cells
 from symdp_ros.core.online.adaptive.known import ends_of, Evidence, Known, part_of, Tick
 from symdp_ros.core.online.adaptive.moves import total
 from symdp_ros.core.online.adaptive.own_moves import extended, OwnMoves
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
+from symdp_ros.core.online.adaptive.turns import Block, Turn, Turns
 
 COUNTED = -1  # in place of what was drawn: a block goes on, nothing is drawn of it yet
 NO_PLAN = 2**32 - 1  # in place of how long ago reports were chosen
