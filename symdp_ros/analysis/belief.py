@@ -45,7 +45,7 @@ from symdp_ros.core.mechanism import listed_word
 from symdp_ros.core.models import Models
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.online.adaptive.many import likelihoods, NOTHING, Seen, told
+from symdp_ros.core.online.adaptive.many import NO_SYMBOL, Seen, seen, seen_alone
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.counts import SignalNumbers
 from symdp_ros.core.zones import Signal
@@ -156,7 +156,7 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[Signal]
         if mechanism.tables.longest(mechanism.delay) > 1:
             each = [models] * len(drawn) if isinstance(models, Models) else models
             return np.stack([
-                _smooth_turns(chain, own, told(*_given(mechanism), numbers), clock)
+                _smooth_turns(chain, own, seen_alone(*_given(mechanism), numbers), clock)
                 for own, numbers in zip(each, _numbers(mechanism, drawn), strict=True)], axis=2)
         return _by_models(chain, models, len(drawn[0]), len(drawn), _along(mechanism, drawn),
                           clock)
@@ -203,8 +203,8 @@ def _by_models(chain: Chain, models: Models | Sequence[Models], length: int, wor
 
 def _along(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Callable[[int], Floats]:
     """Return likelihoods of signals for `_smooth`: they depend on all signals before."""
-    rows = likelihoods(*_given(mechanism), _numbers(mechanism, routes))
-    return lambda t: next(rows)
+    rows = seen(*_given(mechanism), _numbers(mechanism, routes))
+    return lambda t: next(rows)[1]
 
 
 def _given(mechanism: OnlineMechanism) -> tuple[AdaptiveTables, int | None, int]:
@@ -219,7 +219,7 @@ def _numbers(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Ints:
 
     def number(signal: Signal) -> int:
         try:
-            return NOTHING if signal is None else numbers.number(signal)
+            return NO_SYMBOL if signal is None else numbers.number(signal)
         except KeyError:
             raise ChainError(f'{signal!r} founded no cell: it is no state',
                              state=signal if isinstance(signal, str) else None) from None
@@ -238,13 +238,13 @@ def _smooth_turns(chain: Chain, models: Models, told: list[Seen],
     length = first + (len(told) - 1) * each
     here = models.begin(chain.state_index[chain.initial_state], len(chain))[:, :, None]
     span = max(1, length if 20 * length * here.nbytes <= _MOST_BYTES else isqrt(length))
-    seen: list[Seen] = [
+    by_tick: list[Seen | tuple[None, None]] = [
         (None, None) if (t + 1 - first) % each else told[(t + 1 - first) // each]
         for t in range(length)]
 
     def go_over(begin: int, here: Floats) -> tuple[list[Floats], Floats]:
         priors = []
-        for turns, likelihood in seen[begin:begin + span]:
+        for turns, likelihood in by_tick[begin:begin + span]:
             prior = models.forward(here)
             priors.append(prior)
             here = prior if turns is None else turns.forward(prior)
@@ -263,7 +263,7 @@ def _smooth_turns(chain: Chain, models: Models, told: list[Seen],
             priors, _ = go_over(begin, starts[-1])
         starts.pop()
         for t in range(begin + len(priors) - 1, begin - 1, -1):
-            prior, (turns, likelihood) = priors.pop(), seen[t]
+            prior, (turns, likelihood) = priors.pop(), by_tick[t]
             later = later if likelihood is None else later * likelihood
             if turns is not None:
                 padded = np.zeros((later.shape[0], later.shape[1] + 1, later.shape[2]))
