@@ -9,20 +9,6 @@ from symdp_ros.core.annotations import Floats, Ints, ShortInts, Weights
 from symdp_ros.core.loops import loops
 
 
-class Room:
-    """Arrays that are used again and again, each under a name."""
-
-    def __init__(self) -> None:
-        self._arrays: dict[str, Any] = {}
-
-    def __call__(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
-        """Return an array of this shape; it may hold numbers of an earlier use."""
-        array = self._arrays.get(name)
-        if array is None or array.shape != shape:
-            array = self._arrays[name] = np.empty(shape, dtype)
-        return array
-
-
 class Neighbours:
     """
     The neighbours of each state.

@@ -21,7 +21,6 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import Models
-from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.cells import INFORMATION, largest, LEAST, TIE
 from symdp_ros.core.online.adaptive.moves import sums_of, total
 from symdp_ros.core.online.adaptive.tables import (AdaptiveTables, blocks_of, CELLS, MOST_CELLS,
@@ -122,7 +121,7 @@ class AlphabetMoves:
         sums = np.stack([total(rows) for rows in values])[:, None]
         np.add(self._other * (sums - values), self._stay * values, out=out)
 
-    def backward(self, after: Floats, factor: Floats | float, room: Room) -> None:
+    def backward(self, after: Floats, factor: Floats | float) -> None:
         """As `Moves.backward`."""
         later = after[:, :-1]
         self._move(later, later)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers
-from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.moves import before_beginning, Moves, spread_evenly, total
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.turns import Turns
@@ -111,7 +110,7 @@ class Known:
                  segment: int):
         self.tables, self.delay, self.words = tables, delay, words
         self.moves: Moves = tables.moves  # with those that the word learns
-        self._kept, self._segment, self._room = kept, segment, Room()
+        self._kept, self._segment = kept, segment
         self._ticks = deque[Tick]()
 
     @property
@@ -160,7 +159,7 @@ class Known:
         """Return some of the words alone; these are not to be used any more."""
         selected = object.__new__(type(self))
         vars(selected).update(vars(self))
-        selected._room, selected.words = Room(), len(range(*some.indices(self.words)))
+        selected.words = len(range(*some.indices(self.words)))
         selected._ticks = deque(tick.select(some, self.words) for tick in self._ticks)
         return selected
 
@@ -252,8 +251,7 @@ class Known:
                 both = 1.0 if factor is None else factor
                 if factor is not None and columns is not None:
                     both = factor.repeat(columns)
-                self.moves.backward(after, both if likelihood is None else likelihood * both,
-                                    self._room)
+                self.moves.backward(after, both if likelihood is None else likelihood * both)
             if turns is not None:
                 after, columns = turns.backward(after), turns.before
             factor = None

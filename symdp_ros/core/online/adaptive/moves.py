@@ -15,7 +15,7 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts
 from symdp_ros.core.loops import loops
 from symdp_ros.core.models import Models
-from symdp_ros.core.neighbours import edges_in_c, Neighbours, Room
+from symdp_ros.core.neighbours import edges_in_c, Neighbours
 
 
 class Moves:
@@ -129,7 +129,7 @@ class Moves:
             after[own:] += self._stay[own:] * mixed[own:]
         return after
 
-    def backward(self, after: Floats, factor: Floats | float, room: Room) -> None:
+    def backward(self, after: Floats, factor: Floats | float) -> None:
         """
         Turn P[all later signals | m, s] into that of one tick before, in place.
 
@@ -145,7 +145,7 @@ class Moves:
                            *self._kept, self.models, self.states, after.shape[2])
             return
         own, later = self._own, after[:, :-1]
-        here = room('here', later.shape)
+        here = np.empty(later.shape)
         for m in range(own):
             self._to[m].add(after[m:m + 1], here[m:m + 1])
         if own < self.models:
