@@ -16,7 +16,7 @@ from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy
 from symdp_ros.analysis.belief import smooth_together
 from symdp_ros.core.online.adaptive import blocks as blocks_module, many, own_moves
 from symdp_ros.core.online.adaptive import words as words_module
-from symdp_ros.core.online.adaptive.blocks import Block
+from symdp_ros.core.online.adaptive.turns import Block
 from symdp_ros.core.online.counts import response_of, SignalNumbers
 from symdp_ros.core.online.response import exp_lower_bound
 from symdp_ros.core.zones import Count, Told
@@ -212,7 +212,7 @@ def test_beliefs_are_those_of_all_routes(name, size, reports, forced):
         expected = by_enumeration(mechanism, signals)
         mechanism.replay(signals)
         word = mechanism._word._word
-        gamma = {tick: likely[:, 0] for tick, likely in word._smoothed(word._whole(4))}
+        gamma = {tick.number: likely[:, 0] for tick, likely in word.smoothed(4, 0)}
         assert [gamma[t] for t in range(5)] == pytest.approx(expected, abs=1e-9)
         assert smooth_together(mechanism, [signals, signals])[:, :, 1] == pytest.approx(
             expected, abs=1e-9)
@@ -237,8 +237,7 @@ def test_where_f_begins_again_within_a_block_its_counts_go_on(name, size, report
             expected = by_enumeration(mechanism, signals, evenly=True)
             mechanism.replay(signals)
             word = mechanism._word._word
-            ticks = word._whole(3) if delay is None else word._kept(range(3, -1, -1))
-            gamma = {tick: likely[:, 0] for tick, likely in word._smoothed(ticks)}
+            gamma = {tick.number: likely[:, 0] for tick, likely in word.smoothed(3, 0)}
             assert [gamma[t] for t in range(4)] == pytest.approx(expected, abs=1e-7)
 
 
@@ -426,7 +425,7 @@ def test_what_steps_publish_is_what_their_signals_are_decoded_to(chain, zones, r
         take, end = word.take, word.end
 
         def taken(places, zones=None, *more, take=take, drawn=drawn):
-            drawn.append([int(places[0]), zones, 0])
+            drawn.append([int(places[0]), None if zones is None else int(zones[0]), 0])
             return take(places, zones, *more)
 
         def ending(place, end=end, drawn=drawn):
@@ -440,8 +439,8 @@ def test_what_steps_publish_is_what_their_signals_are_decoded_to(chain, zones, r
         found = []
         for place, told, late in drawn:
             if told is not None:
-                other._word._prepare(int(told[0]))
-            found.append(other._word._take(place, True, told, late))
+                other._word._prepare_for(told)
+            found.append(other._word._take(place, told, late))
             ended += late > 0
         rest = other._word._word.finish()[:, 0]
         assert found + [other._word._labels[i] for i in rest] == published
@@ -468,11 +467,11 @@ def test_a_restart_at_every_place_changes_nothing(chain, zones, reports, delay, 
             vars(draws)['_word'] = mechanism._word
             before = mechanism._word._random, mechanism._word._draws_of
             mechanism._word._random, mechanism._word._draws_of = Random(t), {}
-            mechanism._word._prepare(mechanism._word._ready)
+            mechanism._word._prepare()
             following = mechanism.step(symbol)
             assert one.step(symbol) == following and one.state == mechanism.state
             mechanism._word._random, mechanism._word._draws_of = before
-            mechanism._word._prepare(mechanism._word._ready)
+            mechanism._word._prepare()
             continue
         inside += 1
         for each in some_word(chain, 8, t):

@@ -146,9 +146,7 @@ def test_a_word_that_goes_on_and_one_that_was_restored(more, delay, often):
         one._word._random, two._word._random = Random(7), Random(7)
         one._word._draws_of, two._word._draws_of = {}, {}
         for each in one, two:
-            each._word._have(each._word._word.cells)
-            if 'zones' in more:
-                each._word._prepare(each._word._ready)
+            each._word._prepare()
         assert [one.step(s) for s in word[cut:]] == [two.step(s) for s in word[cut:]]
         assert one.state == two.state and one.finish() == two.finish()
 
