@@ -7,6 +7,11 @@ from pathlib import Path
 import sys
 import tempfile
 
+from bench.measure import Effort
+from bench.page import page, printed
+from bench.scaling import draw_scaling
+from bench.suite import ROWS, run
+
 
 def main(arguments=None) -> int:
     """Run the suite; return 0 where every row that was asked for ran to its end."""
@@ -18,9 +23,7 @@ def main(arguments=None) -> int:
         if before:
             found = _both(before, found)
         _write_json(found, Path(options.json))
-    from bench.table import print_table
-
-    print_table(found)
+    print(printed(found))
     if options.page and not found['interrupted']:
         _write_page(found, Path(options.page))
     if found['interrupted']:
@@ -44,8 +47,6 @@ def _options(arguments):
                         help='take these numbers, but of the rows of --only')
     options = parser.parse_args(arguments)
     if options.list or options.only:
-        from bench.suite import ROWS
-
         names = [row.name for row in ROWS]
         if options.list:
             parser.exit(message='\n'.join(names) + '\n')
@@ -55,9 +56,6 @@ def _options(arguments):
 
 
 def _measure(options, directory):
-    from bench.measure import Effort
-    from bench.suite import ROWS, run
-
     rows = [row for row in ROWS if not options.only or row.name in options.only]
     command = 'make bench' + (' QUICK=1' if options.quick else '')
     if options.only:
@@ -83,9 +81,6 @@ def _write_json(found, path):
 
 
 def _write_page(found, path):
-    from bench.figures import draw_scaling
-    from bench.page import page
-
     beside = path.with_suffix('')
     _write_json(found, beside / 'numbers.json')
     if found['scaling']:

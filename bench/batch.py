@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of batches of routes: against reading as much randomness from the operating system."""
 import os
+from statistics import median
 
 from bench.chains import PRIVACY, random_chain, town
 from bench.measure import Figure, medians, ratios, Row, side_by_side
@@ -40,8 +41,8 @@ def _online(effort):
     chain = town()
     times = _batch(effort, paper=OnlineMechanism(chain, PRIVACY, policy='paper'),
                    guided=OnlineMechanism(chain, PRIVACY))
-    guided = Figure('', ratios(times['guided'], times['4 bytes'])).median
-    yield Figure('batch-online', ratios(times['paper'], times['4 bytes']), medians(times),
+    guided = median(ratios(times['guided'], times['4 bytes']))
+    yield Figure(ratios(times['paper'], times['4 bytes']), medians(times),
                  f'With the guided policy {guided:.3g}×.')
 
 
@@ -49,20 +50,20 @@ def _offline(effort):
     times = _batch(effort, **{name: OfflineMechanism(chain, PRIVACY, base='counting')
                               for name, chain in (('exponential', random_chain(_STATES)),
                                                   ('town', town()))})
-    narrow = Figure('', ratios(times['exponential'], times['4 bytes'])).median
-    on_town = Figure('', ratios(times['town'], times['8 bytes'])).median
-    yield Figure('batch-offline', ratios(times['exponential'], times['8 bytes']), medians(times),
+    narrow = median(ratios(times['exponential'], times['4 bytes']))
+    on_town = median(ratios(times['town'], times['8 bytes']))
+    yield Figure(ratios(times['exponential'], times['8 bytes']), medians(times),
                  f'On the town, with {town().edge_count} moves and up to '
                  f'{town().out_degrees().max()} from a state, {on_town:.3g}×. Against 4 bytes a '
                  f'symbol {narrow:.3g}×.')
 
 
 ROWS = (
-    Row('batch-online', ('batch-online',), _online,
+    Row('batch-online', _online,
         '`OnlineMechanism.privatize_many` over routes of 100 random symbols of the town, '
         'randomness included, and `os.urandom` of the 4 bytes a symbol that `step` reads, in '
         'chunks of 64 KiB; one thread each.'),
-    Row('batch-offline', ('batch-offline',), _offline,
+    Row('batch-offline', _offline,
         '`OfflineMechanism.privatize_many` over the same routes, on a random chain of 43 states '
         'of degree 4, and `os.urandom` of the 8 bytes a symbol that `privatize` reads.'),
 )

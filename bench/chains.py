@@ -3,6 +3,7 @@
 """The chains and words that the rows are measured on; what is random has a public seed."""
 import numpy as np
 from studies.paper.town import CHAIN_FILE
+from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps import read_chain
@@ -45,28 +46,12 @@ def with_staying(chain: Chain) -> Chain:
                  chain.initial_state)
 
 
-def with_habits(chain: Chain, chance: float = 0.9) -> Chain:
-    """Return the chain with one likely move from each state: the first."""
-    rows = {}
-    for state in chain.states:
-        first, *others = chain.successors(state)
-        rows[state] = {first: chance if others else 1.0,
-                       **{s: (1 - chance) / len(others) for s in others}}
-    return Chain(rows, chain.initial_state)
-
-
 def any_word(chain: Chain, length: int, seed: int = 2) -> list[str]:
     """Return a word of uniformly random states, feasible or not."""
     rng = np.random.default_rng(seed)
     return [chain.states[i] for i in rng.integers(0, len(chain), length)]
 
 
-def walk(chain: Chain, length: int, seed: int = 3) -> list[str]:
+def walk(chain: Chain, length: int) -> list[str]:
     """Return a feasible word, each move uniformly random."""
-    rng = np.random.default_rng(seed)
-    word, here = [], chain.initial_state
-    for draw in rng.random(length):
-        successors = chain.successors(here)
-        here = successors[int(draw * len(successors))]
-        word.append(here)
-    return word
+    return patrols(chain, length, 1)[0]

@@ -20,29 +20,25 @@ def _choice(effort):
         begun = perf_counter()
         choose(chain, PRIVACY, MechanismSettings(), 100)
         times.append(perf_counter() - begun)
-    yield Figure('auto', tuple(1e3 * t for t in times))
+    yield Figure([1e3 * t for t in times])
 
 
-def _prepared(goal, width, height):
+def _prepared(width, height):
     def measure(effort):
-        if width * height > 1_000:
-            effort.only_full()
         chain, times = with_staying(grid(width, height)), []
         for i in range(1 + effort.rounds):  # the first one loads what is not there
             begun = process_time()
             settings = choose(chain, PRIVACY, MechanismSettings(LIVE))
             settings.online(chain, PRIVACY).privatize([chain.initial_state] * 2)
             times.append(process_time() - begun)
-        yield Figure(goal, tuple(times[1:]))
+        yield Figure(times[1:])
     return measure
 
 
-def _command(goal, width, height, *arguments, in_quick=False):
+def _command(width, height, *arguments):
     def measure(effort):
-        if not in_quick:
-            effort.only_full()
         chain = with_staying(grid(width, height))
-        file, page = effort.directory / f'{goal}.chain.yaml', effort.directory / f'{goal}.html'
+        file, page = (effort.directory / f'{width}.{end}' for end in ('chain.yaml', 'html'))
         file.write_text(yaml.safe_dump({
             'initial_state': chain.initial_state,
             'transitions': {state: [*chain.successors(state)] for state in chain.states}}))
@@ -55,24 +51,23 @@ def _command(goal, width, height, *arguments, in_quick=False):
                 *arguments[1:], *(['-o', str(page)] if arguments[0] == 'explore' else [])],
                 check=True, capture_output=True)
             times.append(perf_counter() - begun)
-        yield Figure(goal, tuple(times[-1:]))
+        yield Figure(times[-1:])
     return measure
 
 
 ROWS = (
-    Row('auto', ('auto',), _choice,
+    Row('auto', _choice,
         'What `auto` takes for a log of 100 symbols, on grids of 100 states and more, each new.'),
-    Row('prepared-200', ('prepared-200',), _prepared('prepared-200', 10, 20),
+    Row('prepared-200', _prepared(10, 20),
         'What a `privatizer` makes before it is configured: its choice, the tables and a first '
         'draw, in a process that has made one before. Grids, staying allowed.'),
-    Row('prepared-2000', ('prepared-2000',), _prepared('prepared-2000', 40, 50)),
-    Row('calibrate-100', ('calibrate-100',), _command(
-        'calibrate-100', 10, 10, 'calibrate', '--protect', '30', '--stay', '60', '--epsilon', '3',
-        in_quick=True),
+    Row('prepared-2000', _prepared(40, 50), slow=True),
+    Row('calibrate-100', _command(
+        10, 10, 'calibrate', '--protect', '30', '--stay', '60', '--epsilon', '3'),
         'The command, as it is typed, with its start; of small maps the second call counts. A '
         'grid, staying allowed; 3 s is half of what it took when each policy was simulated.'),
-    Row('calibrate-743', ('calibrate-743',), _command('calibrate-743', 1, 743, 'calibrate')),
-    Row('explore-100', ('explore-100',), _command('explore-100', 10, 10, 'explore')),
-    Row('explore-743', ('explore-743',), _command('explore-743', 1, 743, 'explore'),
-        'The same of a corridor of 743 places.'),
+    Row('calibrate-743', _command(1, 743, 'calibrate'), slow=True),
+    Row('explore-100', _command(10, 10, 'explore'), slow=True),
+    Row('explore-743', _command(1, 743, 'explore'), 'The same of a corridor of 743 places.',
+        slow=True),
 )

@@ -26,6 +26,7 @@ from rclpy.context import Context
 from rclpy.experimental import EventsExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
+from studies.common import table
 from symdp_ros.fleet.fleet_file import read_fleet
 from symdp_ros.ros.process.free_domain import FreeDomain
 
@@ -148,16 +149,24 @@ class Observer:
 
 
 @contextmanager
-def _setting(count: int, own_domains: bool, directory: Path):
-    """Give (fleet file, domain of the process) of so many robots."""
+def _running(make, count: int, own_domains: bool, observed: bool = True):
+    """Give (processes, when they were started, observer or None) of so many robots."""
     with ExitStack() as stack:
+        directory = Path(stack.enter_context(TemporaryDirectory()))
         domain = stack.enter_context(FreeDomain()).number
         robots, top = {f'r{i}': {} for i in range(count)}, {}
         if own_domains:
             for robot in robots.values():
                 robot['domain'] = stack.enter_context(FreeDomain()).number
             top = {'fleet_domain': stack.enter_context(FreeDomain()).number}
-        yield write_fleet(directory, robots, **top), domain
+        file, observer = write_fleet(directory, robots, **top), None
+        if observed:
+            observer = Observer(read_fleet(file).robots, domain)
+            stack.callback(observer.close)
+        begin = time.monotonic()
+        processes = Processes(make(file, domain), directory)
+        stack.callback(processes.end)
+        yield processes, begin, observer
 
 
 def write_fleet(directory: Path, robots: dict[str, dict[str, int]], **top) -> Path:
@@ -183,49 +192,34 @@ def _each(file, domain):
 
 def _measure(make, count, own_domains, seconds) -> dict[str, float]:
     """Return what so many robots take; `make`: the commands."""
-    with TemporaryDirectory() as folder, _setting(count, own_domains, Path(folder)) as (
-            file, domain):
-        observer = Observer(read_fleet(file).robots, domain)
-        begin = time.monotonic()
-        processes = Processes(make(file, domain), Path(folder))
-        try:
-            observer.wait_for_topics()
-            found = {'start': time.monotonic() - begin}
-            observer.wait_for_all()
-            before, began = processes.processor_time(), time.monotonic()
-            observer.send(10.0, seconds)
-            found['processor'] = (processes.processor_time() - before) / (
-                time.monotonic() - began)
-            found['memory'] = processes.memory()
-            if len(processes.all) == 1:
-                observer.wait(lambda: False, 2.0)
-                already = dict(observer.received)
-                sent = observer.send(100.0, seconds)
-                observer.wait(lambda: all(observer.received[name] - already[name] >= sent
-                                          for name in already), 20.0)
-                found['lost'] = sum(sent - (observer.received[name] - already[name])
-                                    for name in already)
-                found['sent'] = sent * len(already)
-        finally:
-            processes.end()
-            observer.close()
+    with _running(make, count, own_domains) as (processes, begin, observer):
+        observer.wait_for_topics()
+        found = {'start': time.monotonic() - begin}
+        observer.wait_for_all()
+        before, began = processes.processor_time(), time.monotonic()
+        observer.send(10.0, seconds)
+        found['processor'] = (processes.processor_time() - before) / (time.monotonic() - began)
+        found['memory'] = processes.memory()
+        if len(processes.all) == 1:
+            observer.wait(lambda: False, 2.0)
+            already = dict(observer.received)
+            sent = observer.send(100.0, seconds)
+            observer.wait(lambda: all(observer.received[name] - already[name] >= sent
+                                      for name in already), 20.0)
+            found['lost'] = sum(sent - (observer.received[name] - already[name])
+                                for name in already)
+            found['sent'] = sent * len(already)
     return found
 
 
 def _active(make, count: int, own_domains: bool) -> float:
     """Return the seconds until so many robots are active, with nobody who discovers them."""
-    with TemporaryDirectory() as folder, _setting(count, own_domains, Path(folder)) as (
-            file, domain):
-        begin = time.monotonic()
-        processes = Processes(make(file, domain), Path(folder))
-        try:
-            while len(re.findall(r'\]: active', processes.log.read_text())) < count:
-                if time.monotonic() > begin + _PATIENCE:
-                    raise RuntimeError(processes.log.read_text())
-                time.sleep(0.01)
-            return time.monotonic() - begin
-        finally:
-            processes.end()
+    with _running(make, count, own_domains, observed=False) as (processes, begin, _):
+        while len(re.findall(r'\]: active', processes.log.read_text())) < count:
+            if time.monotonic() > begin + _PATIENCE:
+                raise RuntimeError(processes.log.read_text())
+            time.sleep(0.01)
+        return time.monotonic() - begin
 
 
 def main() -> None:
@@ -247,18 +241,18 @@ def main() -> None:
     def of(name):
         return median(found[name] for found in one)
 
-    print(f'| goal, {n} robots | measured | limit |\n|---|---|---|')
-    print(f'| resident memory | {of("memory"):.0f} MB : {each["memory"]:.0f} MB = '
-          f'1/{each["memory"] / of("memory"):.1f} | 1/15 |')
-    print(f'| processor at 10 Hz each | {of("processor"):.3f} : {each["processor"]:.3f} cores = '
-          f'{of("processor") / each["processor"]:.2f}× | 0.5× |')
-    print(f'| start, until all are active | {active[1]:.2f} s : {active[0]:.2f} s of one robot = '
-          f'{active[1] / active[0]:.2f}× ({active[2]:.1f} s in {n} processes) | 5× |')
-    print(f'| start, until one process has found all topics | {of("start"):.2f} s : '
-          f'{median(single):.2f} s of one robot = '
-          f'{of("start") / median(single):.2f}× ({each["start"]:.1f} s in {n} processes) | 5× |')
-    print(f'| lost at 100/s each | {sum(found["lost"] for found in one)} of '
-          f'{sum(found["sent"] for found in one):,} | 0 |')
+    print(table((f'goal, {n} robots', 'measured', 'limit'), [
+        ('resident memory', f'{of("memory"):.0f} MB : {each["memory"]:.0f} MB = '
+         f'1/{each["memory"] / of("memory"):.1f}', '1/15'),
+        ('processor at 10 Hz each', f'{of("processor"):.3f} : {each["processor"]:.3f} cores = '
+         f'{of("processor") / each["processor"]:.2f}×', '0.5×'),
+        ('start, until all are active', f'{active[1]:.2f} s : {active[0]:.2f} s of one robot = '
+         f'{active[1] / active[0]:.2f}× ({active[2]:.1f} s in {n} processes)', '5×'),
+        ('start, until one process has found all topics', f'{of("start"):.2f} s : '
+         f'{median(single):.2f} s of one robot = {of("start") / median(single):.2f}× '
+         f'({each["start"]:.1f} s in {n} processes)', '5×'),
+        ('lost at 100/s each', f'{sum(found["lost"] for found in one)} of '
+         f'{sum(found["sent"] for found in one):,}', '0')]))
 
 
 if __name__ == '__main__':

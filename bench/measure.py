@@ -1,14 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """How the rows of the benchmark measure: side by side, interleaved, round by round."""
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 import gc
 from importlib import import_module
+from math import log, sqrt
 from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
+import tracemalloc
 
 ROUNDS = 7
 
@@ -40,42 +43,24 @@ class Effort:
         """Return the one that suits the run."""
         return quick if self.quick else full
 
-    def only_full(self) -> None:
-        """Leave a row out of the quick run: raise NotMeasured there."""
-        if self.quick:
-            raise NotMeasured('takes too long for the quick run')
-
 
 @dataclass(frozen=True)
 class Figure:
     """
     What was measured for one goal.
 
-    :param goal: its name in `goals.GOALS`.
     :param values: one for each round, in the goal's unit; the median is what counts.
     :param seconds: label → median seconds of what was timed.
     :param note: what a reader must know of this run: sizes, versions, what was left out.
     :param estimate: what this is instead of a measurement of the whole; empty where it is one.
+    :param goal: its name in `goals.GOALS`; '': that of the row.
     """
 
-    goal: str
-    values: tuple[float, ...]
+    values: Sequence[float]
     seconds: Mapping[str, float] = field(default_factory=dict)
     note: str = ''
     estimate: str = ''
-
-    @property
-    def median(self) -> float:
-        """Return the median over the rounds."""
-        return median(self.values)
-
-    @property
-    def quartiles(self) -> tuple[float, float]:
-        """Return the lower and upper quartile over the rounds (of one round: that one, twice)."""
-        if len(self.values) == 1:
-            return self.values * 2
-        lower, _, upper = quantiles(self.values, n=4, method='inclusive')
-        return lower, upper
+    goal: str = ''
 
 
 @dataclass(frozen=True)
@@ -84,15 +69,28 @@ class Row:
     One measurement, of one or several goals.
 
     :param name: for `--only`.
-    :param goals: names in `goals.GOALS`.
     :param measure: yields a Figure for each goal, or raises NotMeasured.
     :param how: for the page: what is compared, in a sentence or two; '': as in the row above.
+    :param goals: names in `goals.GOALS`; none: the row's own.
+    :param slow: whether the quick run leaves it out.
     """
 
     name: str
-    goals: tuple[str, ...]
     measure: Callable[[Effort], Iterable[Figure]]
     how: str = ''
+    goals: tuple[str, ...] = ()
+    slow: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'goals', self.goals or (self.name,))
+
+
+def quartiles_of(values: Sequence[float]) -> tuple[float, float]:
+    """Return the lower and upper quartile (of one value: that one, twice)."""
+    if len(values) == 1:
+        return values[0], values[0]
+    lower, _, upper = quantiles(values, n=4, method='inclusive')
+    return lower, upper
 
 
 def peer(module: str, name: str):
@@ -172,3 +170,41 @@ def ratios(numerator: Iterable[float], denominator: Iterable[float]) -> tuple[fl
 def medians(times: Mapping[str, Iterable[float]]) -> dict[str, float]:
     """Return label → median over the rounds."""
     return {label: median(values) for label, values in times.items()}
+
+
+def against(tasks: Callable[[], Mapping[str, Callable[[], object]]],
+            slow: Collection[str] = ()) -> Callable[[Effort], Iterable[Figure]]:
+    """Return what measures a row of one goal: the first of two tasks, in units of the second."""
+    def measure(effort: Effort) -> Iterable[Figure]:
+        times = side_by_side(tasks(), effort, slow)
+        yield Figure(ratios(*times.values()), medians(times))
+    return measure
+
+
+def memory_of(make: Callable[[], object]) -> tuple[int, int]:
+    """Return the bytes that what is made holds on to, and the most that were held meanwhile."""
+    with no_garbage_collection():
+        tracemalloc.start()
+        try:
+            before, _ = tracemalloc.get_traced_memory()
+            kept = make()
+            after, peak = tracemalloc.get_traced_memory()
+            del kept
+        finally:
+            tracemalloc.stop()
+    return after - before, peak - before
+
+
+def check_shares(drawn: Iterable[Hashable], expected: Mapping[Hashable, float],
+                 name: str) -> None:
+    """
+    Hold what a peer draws against the chances that it should have: it must do the same work.
+
+    :raises NotMeasured: a share is off by more than Hoeffding's bound allows at α = 10⁻⁶.
+    """
+    counts = Counter(drawn)
+    bound = sqrt(log(2 * len(expected) / 1e-6) / (2 * counts.total()))
+    for each in {*counts, *expected}:
+        chance = expected.get(each, 0.0)
+        if abs(counts[each] / counts.total() - chance) > bound or (counts[each] and not chance):
+            raise NotMeasured(f'{name} draws from another distribution here')

@@ -6,10 +6,10 @@
 The relay (`relay.py`) has the QoS, the executor and the loop of `privatizer`, which is stricter
 than a plain `rclpy.spin`: that one carries fewer messages. A second relay is the control: its
 ratio to the first is what this machine makes of equal things. Every function runs all contestants
-in rounds, in an order that turns from round to round, and returns `Measured`: seconds by
-contestant, one for each round, to be compared round by round.
+in rounds, in an order that turns from round to round; they are compared round by round.
 """
 from contextlib import contextmanager, ExitStack
+from importlib.util import find_spec
 import json
 import os
 from pathlib import Path
@@ -20,9 +20,8 @@ import subprocess
 import sys
 from tempfile import TemporaryDirectory
 import time
-from typing import NamedTuple
 
-from bench.measure import ratios
+from bench.measure import NotMeasured
 from symdp_ros.ros.process.free_domain import FreeDomain
 
 RATE = 16_000      # messages a second, of the burst that must not lose any
@@ -35,23 +34,11 @@ _HERE = Path(__file__).resolve().parent
 CHAIN = _HERE.parent / 'config' / 'depot.geojson'
 REGIONS = [str(state) for state in range(22)]  # of that map
 _PATIENCE = 20.0   # seconds for a process to end
+#: Seconds of each contestant ('privatizer', 'relay', 'control', …), one for each round.
+Seconds = dict[str, list[float]]
 
 
-class Measured(NamedTuple):
-    """Seconds of each contestant ('privatizer', 'relay', 'control', …), one for each round."""
-
-    seconds: dict[str, list[float]]
-
-    def ratios(self, name: str = 'privatizer') -> tuple[float, ...]:
-        """Return a contestant's ratio to the relay, one for each round."""
-        return ratios(self.seconds[name], self.seconds['relay'])
-
-    def median(self, name: str) -> float:
-        """Return a contestant's median in seconds."""
-        return median(self.seconds[name])
-
-
-def round_trip(rounds: int = 7, pings: int = 4000) -> Measured:
+def round_trip(rounds: int = 7, pings: int = 4000) -> Seconds:
     """
     Measure the time from a region's publication to its answer, one at a time.
 
@@ -72,11 +59,11 @@ def round_trip(rounds: int = 7, pings: int = 4000) -> Measured:
                     trips[name] += probe.call('ping', name, regions)
             for name in names:
                 seconds[name].append(median(trips[name]))
-    return Measured(seconds)
+    return seconds
 
 
 def service(rounds: int = 7,
-            duration: float = 1.0) -> tuple[Measured, dict[str, int], list[float]]:
+            duration: float = 1.0) -> tuple[Seconds, dict[str, int], list[float]]:
     """
     Measure the processor time of a node's process for each message, and count what is lost.
 
@@ -106,7 +93,7 @@ def service(rounds: int = 7,
                 rates.append(count / took)
                 lost[name] += count - receiver.answer()
                 seconds[name].append((nodes[name].processor_time() - before) / count)
-    return Measured(seconds), lost, sorted(rates)
+    return seconds, lost, sorted(rates)
 
 
 def lost_later(seconds: float) -> tuple[int, int]:
@@ -129,13 +116,13 @@ def lost_later(seconds: float) -> tuple[int, int]:
     return count - received, count
 
 
-def start(rounds: int = 7) -> tuple[Measured, Measured, Measured]:
+def start(rounds: int = 7) -> tuple[Seconds, Seconds, Seconds]:
     """
     Measure a process from its start to its first message.
 
     Regions are published every 5 ms meanwhile.
 
-    :return: the time, the processor time, and then the memory, in bytes.
+    :return: the time, the processor time, and then the memory, in MB.
     """
     names = ['relay', 'privatizer', 'privatizer, policy auto', 'control']
     topics = {name: f'n{i}' for i, name in enumerate(names)}
@@ -153,8 +140,8 @@ def start(rounds: int = 7) -> tuple[Measured, Measured, Measured]:
                 with world.nodes([name], topics) as nodes:
                     seconds[name].append(probe.answer() - begin)
                     processor[name].append(nodes[name].processor_time())
-                    memory[name].append(nodes[name].memory())
-    return Measured(seconds), Measured(processor), Measured(memory)
+                    memory[name].append(nodes[name].memory() / 1e6)
+    return seconds, processor, memory
 
 
 def _turned(names, number):
@@ -198,7 +185,7 @@ class _World:
 
     def _command(self, name):
         if not name.startswith('privatizer'):
-            return [str(_HERE / 'relay.py'), 'events', '--ros-args']
+            return [str(_HERE / 'relay.py'), '--ros-args']
         chain = self._grid if 'auto' in name else CHAIN
         command = ['-m', 'symdp_ros.nodes.privatizer', '--ros-args', '-p',
                    f'chain_file:={chain}', '-p', f"initial_state:='{REGIONS[0]}'",
@@ -213,6 +200,9 @@ class _World:
 
 @contextmanager
 def _world():
+    # Only looked for: the wheels of rclpy start the process anew when it is imported.
+    if find_spec('rclpy') is None:
+        raise NotMeasured('needs ROS 2 (rclpy)')
     with TemporaryDirectory() as directory, ExitStack() as stack:
         log = stack.enter_context(open(Path(directory, 'output'), 'w'))
         yield _World(Path(directory), log, stack)

@@ -3,12 +3,11 @@
 """Rows of one route: against the mat-vecs it is made of, its memory, and large maps."""
 from functools import partial
 from statistics import median
-import tracemalloc
 
-from bench.chains import (any_word, grid, PRIVACY, random_chain, walk, with_habits,
-                          with_staying)
-from bench.measure import Figure, medians, no_garbage_collection, ratios, Row, side_by_side
+from bench.chains import any_word, grid, PRIVACY, random_chain, walk, with_staying
+from bench.measure import against, Figure, medians, memory_of, ratios, Row, side_by_side
 import numpy as np
+from studies.compare.areas import habit
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.offline.exponential import Exponential
 from symdp_ros.core.offline.reachable import LoopSizes
@@ -31,94 +30,53 @@ def matvecs(chain, length):
     return task
 
 
-def _against_matvecs(effort, chain, length):
-    mechanism, word = OfflineMechanism(chain, PRIVACY, base='counting'), any_word(chain, length)
-    times = side_by_side({'mechanism': lambda: mechanism.privatize(word),
-                          'mat-vecs': matvecs(chain, length)}, effort)
-    return ratios(times['mechanism'], times['mat-vecs']), medians(times)
+def _tasks(chain, length):
+    """Return tasks: a route, and the mat-vecs that it is made of."""
+    mechanism = OfflineMechanism(chain, PRIVACY, base='counting')
+    return {'mechanism': partial(mechanism.privatize, any_word(chain, length)),
+            'mat-vecs': matvecs(chain, length)}
 
 
-def _thousand_states(length, goal):
-    def measure(effort):
-        if length > 1_000:
-            effort.only_full()
-        yield Figure(goal, *_against_matvecs(effort, random_chain(1_000), length))
-    return measure
+def _bases(length):
+    chain = habit(random_chain(1_000))
+    word = any_word(chain, length)
+    return {base: partial(OfflineMechanism(chain, PRIVACY, base=base, trust=1.0).privatize, word)
+            for base in ('chain', 'counting')}
 
 
-def _bases(length, goal):
-    def measure(effort):
-        if length > 1_000:
-            effort.only_full()
-        chain = with_habits(random_chain(1_000))
-        word = any_word(chain, length)
-        tasks = {base: partial(OfflineMechanism(chain, PRIVACY, base=base, trust=1.0).privatize,
-                               word) for base in ('chain', 'counting')}
-        times = side_by_side(tasks, effort)
-        yield Figure(goal, ratios(times['chain'], times['counting']), medians(times))
-    return measure
-
-
-def _models(length, goal):
-    def measure(effort):
-        if length > 1_000:
-            effort.only_full()
-        chain = with_habits(with_staying(random_chain(1_000)))
-        word = any_word(chain, length)
-        tasks = {name: partial(OfflineMechanism(chain, PRIVACY, trust=trust).privatize, word)
-                 for name, trust in (('six models', 0.0), ('one model', 1.0))}
-        times = side_by_side(tasks, effort)
-        yield Figure(goal, ratios(times['six models'], times['one model']), medians(times))
-    return measure
+def _models(length):
+    chain = habit(with_staying(random_chain(1_000)))
+    word = any_word(chain, length)
+    return {name: partial(OfflineMechanism(chain, PRIVACY, trust=trust).privatize, word)
+            for name, trust in (('six models', 0.0), ('one model', 1.0))}
 
 
 def _large(effort):
     chain, length = random_chain(10_000), 10_000
-    values, seconds = _against_matvecs(effort, chain, length)
-    note = ''
+    times = side_by_side(_tasks(chain, length), effort)
+    values, note = ratios(*times.values()), ''
     if not effort.quick:
-        note = (f'On a grid of 100 × 100 {_median_on(effort, grid(100, 100)):.3g}×, and '
-                f'{_median_on(effort, with_staying(grid(100, 100))):.3g}× where staying is '
+        plain, staying = (median(ratios(*side_by_side(_tasks(each, length), effort).values()))
+                          for each in (grid(100, 100), with_staying(grid(100, 100))))
+        note = (f'On a grid of 100 × 100 {plain:.3g}×, and {staying:.3g}× where staying is '
                 'allowed too (where it is not, half of the states are possible at a position).')
-    yield Figure('matvecs-10000-10000', values, seconds, note)
-    yield Figure('memory-time', values, seconds, 'The figure of the row above, against this goal.')
+    yield Figure(values, medians(times), note, goal='matvecs-10000-10000')
+    yield Figure(values, medians(times), 'The figure of the row above, against this goal.',
+                 goal='memory-time')
     word = any_word(chain, length)
-    found = {'kept': [], 'every message': []}
-    for _ in range(effort.either(1, effort.rounds)):
-        found['kept'].append(_peak_bytes(chain, word, LoopSizes()))
-        found['every message'].append(_peak_bytes(chain, word, LoopSizes(stored_bytes=10**12)))
-    kept, every = (values[0] / 1e6 for values in found.values())
-    yield Figure('memory', ratios(found['kept'], found['every message']), {}, (
-        f'{kept:,.1f} MB against {every:,.0f} MB.'
-        + (' One round.' if effort.quick else '')))
+    laws = (Exponential(chain, PRIVACY, None, sizes=sizes)
+            for sizes in (LoopSizes(), LoopSizes(stored_bytes=10**12)))
+    kept, every = ([memory_of(partial(law.draw, word))[1]
+                    for _ in range(effort.either(1, effort.rounds))] for law in laws)
+    yield Figure(ratios(kept, every), note=(
+        f'{kept[0] / 1e6:,.1f} MB against {every[0] / 1e6:,.0f} MB.'
+        + (' One round.' if effort.quick else '')), goal='memory')
 
 
-def _median_on(effort, chain):
-    values, _ = _against_matvecs(effort, chain, 10_000)
-    return median(values)
-
-
-def _peak_bytes(chain, word, sizes):
-    """Return the most that Python and NumPy held at a time while a route was privatized."""
-    law = Exponential(chain, PRIVACY, None, sizes=sizes)
-    with no_garbage_collection():
-        tracemalloc.start()
-        try:
-            before, _ = tracemalloc.get_traced_memory()
-            law.draw(word)
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-    return peak - before
-
-
-def _map_size(effort):
-    tasks = {}
-    for label, chain in (('10⁵ states', grid(250, 400)), ('10³ states', grid(25, 40))):
-        mechanism, word = OfflineMechanism(chain, PRIVACY, base='counting'), walk(chain, 14)
-        tasks[label] = lambda mechanism=mechanism, word=word: mechanism.privatize(word)
-    times = side_by_side(tasks, effort)
-    yield Figure('map-size', ratios(*times.values()), medians(times))
+def _map_size():
+    return {label: partial(OfflineMechanism(chain, PRIVACY, base='counting').privatize,
+                           walk(chain, 14))
+            for label, chain in (('10⁵ states', grid(250, 400)), ('10³ states', grid(25, 40)))}
 
 
 _MATVECS = (
@@ -126,24 +84,22 @@ _MATVECS = (
     "`V = A @ V` n times with SciPy's CSR matrix in float64: no emissions, no scaling, nothing "
     'kept, nothing drawn.')
 ROWS = (
-    Row('matvecs-1000-1000', ('matvecs-1000-1000',),
-        _thousand_states(1_000, 'matvecs-1000-1000'), _MATVECS),
-    Row('matvecs-1000-10000', ('matvecs-1000-10000',),
-        _thousand_states(10_000, 'matvecs-1000-10000')),
-    Row('base-chain-1000', ('base-chain-1000',), _bases(1_000, 'base-chain-1000'),
+    Row('matvecs-1000-1000', against(lambda: _tasks(random_chain(1_000), 1_000)), _MATVECS),
+    Row('matvecs-1000-10000', against(lambda: _tasks(random_chain(1_000), 10_000)), slow=True),
+    Row('base-chain-1000', against(lambda: _bases(1_000)),
         'The same mechanism with both base measures, on a random chain of degree 4 with a likely '
         'move (0.9) from each state, of which it knows (trust 1).'),
-    Row('base-chain-10000', ('base-chain-10000',), _bases(10_000, 'base-chain-10000')),
-    Row('models-1000', ('models-1000',), _models(1_000, 'models-1000'),
+    Row('base-chain-10000', against(lambda: _bases(10_000)), slow=True),
+    Row('models-1000', against(lambda: _models(1_000)),
         'The mechanism that knows nothing of how the robot moves (`trust` 0), and the one that '
         'knows all (1), on a random chain of degree 4 with a likely move, staying allowed.'),
-    Row('models-10000', ('models-10000',), _models(10_000, 'models-10000')),
-    Row('large', ('matvecs-10000-10000', 'memory', 'memory-time'), _large,
+    Row('models-10000', against(lambda: _models(10_000)), slow=True),
+    Row('large', _large,
         'The same with 10,000 states. Memory is the most that Python and NumPy hold at a time '
         '(`tracemalloc`) while one word is privatized; "storing every message" is the same '
         "kernel, made to keep each position's weights. Words and labels are counted on both "
-        'sides.'),
-    Row('map-size', ('map-size',), _map_size,
+        'sides.', ('matvecs-10000-10000', 'memory', 'memory-time')),
+    Row('map-size', against(_map_size),
         'Grids of 250 × 400 and 25 × 40 states with moves to the four neighbours, from the '
         'middle; feasible words of 14 symbols. Making the mechanism is not timed.'),
 )

@@ -2,19 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of the online mechanism: one step, what its time tells, its memory, its start."""
 import json
-from math import exp, log, sqrt
+from math import exp
 import os
 from random import Random
 from statistics import median
 import subprocess
 import sys
 from time import perf_counter_ns
-import tracemalloc
 
 from bench.chains import (ALPHABET, any_word, grid, PRIVACY, random_chain, town, walk,
                           with_staying)
-from bench.measure import (Figure, medians, no_garbage_collection, NotMeasured, peer, ratios, Row,
-                           side_by_side)
+from bench.measure import (check_shares, Figure, medians, memory_of, no_garbage_collection, peer,
+                           ratios, Row, side_by_side)
 import numpy as np
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
@@ -22,7 +21,7 @@ from symdp_ros.core.online import OnlineMechanism
 
 _WORD = 10_000
 _PROCESSES = 8
-_DRAWS, _ALPHA = 20_000, 1e-6
+_DRAWS = 20_000
 
 
 def _empty(symbol):
@@ -63,17 +62,13 @@ def _step_and_empty_call(effort):
         'step, town, guided': _through(
             OnlineMechanism(streets, PRIVACY, policy='guided').step, route),
     }, effort), _WORD)
-
-    def without_loop(label):
-        return [t - loop for t, loop in zip(times[label], times['loop'], strict=True)]
-
-    call = without_loop('empty call')
-    plain = Figure('', ratios(times['step'], times['empty call'])).median
-    on_town, guided = (Figure('', ratios(without_loop(label), call)).median
-                       for label in ('step, town', 'step, town, guided'))
-    yield Figure('step-empty', ratios(without_loop('step'), call), medians(times),
-                 f"The loop's own time is taken off both; {plain:.2f}× where it is not. "
-                 f"On the town's map {on_town:.2f}×, and {guided:.2f}× with the guided policy.")
+    alone = {label: np.subtract(values, times['loop']) for label, values in times.items()}
+    found = {label: ratios(values, alone['empty call']) for label, values in alone.items()}
+    plain = median(ratios(times['step'], times['empty call']))
+    yield Figure(found['step'], medians(times), (
+        f"The loop's own time is taken off both; {plain:.2f}× where it is not. On the town's map "
+        f'{median(found["step, town"]):.2f}×, and {median(found["step, town, guided"]):.2f}× with '
+        'the guided policy.'), goal='step-empty')
 
 
 def _what_time_tells(effort):
@@ -91,7 +86,7 @@ def _what_time_tells(effort):
 
     worst = max((areas for each in found.values() for areas in each), key=lean)
     each = '; '.join(f'{label}: {max(map(lean, areas)):.3f}' for label, areas in found.items())
-    yield Figure('step-tells', tuple(map(folded, worst)),
+    yield Figure([*map(folded, worst)],
                  note=f'By what is privatized, the worst process of each: {each}.')
 
 
@@ -175,17 +170,17 @@ def _step_and_opendp(effort):
     response = dp.m.make_randomized_response(
         list(ALPHABET), prob=odds / (odds + len(ALPHABET) - 1))
     assert abs(response.map(1) - PRIVACY.epsilon) < 1e-6
-    yield from _against(effort, 'step-opendp', 'OpenDP', response)
+    yield _against(effort, 'OpenDP', response)
 
 
 def _step_and_diffprivlib(effort):
     mechanisms = peer('diffprivlib.mechanisms', 'diffprivlib')
     distances = [(a, b, float(a != b)) for a in ALPHABET for b in ALPHABET]
     mechanism = mechanisms.ExponentialCategorical(epsilon=PRIVACY.epsilon, utility_list=distances)
-    yield from _against(effort, 'step-diffprivlib', 'diffprivlib', mechanism.randomise)
+    yield _against(effort, 'diffprivlib', mechanism.randomise)
 
 
-def _against(effort, goal, name, function):
+def _against(effort, name, function):
     """Each is timed over a word of its own length: both take about as long."""
     chain = _alphabet()
     mechanism, word = OnlineMechanism(chain, PRIVACY), any_word(chain, _WORD)
@@ -194,38 +189,32 @@ def _against(effort, goal, name, function):
     few = word[:_WORD // 200]
     times = side_by_side({'step': _through(mechanism.step, word),
                           name: _through(function, few)}, effort)
-    times = {'step': [t / len(word) for t in times['step']],
-             name: [t / len(few) for t in times[name]]}
-    yield Figure(goal, ratios(times[name], times['step']), medians(times))
+    times = {**_a_call({'step': times['step']}, len(word)),
+             **_a_call({name: times[name]}, len(few))}
+    return Figure(ratios(times[name], times['step']), medians(times))
 
 
 def check_truths(function, name):
-    """
-    Hold the share of truths that a step publishes against that of randomized response at ε.
-
-    :raises NotMeasured: it is off by more than Hoeffding's bound allows at α = 10⁻⁶: whatever
-        this does, it is not the same work.
-    """
+    """Hold the share of truths that a step publishes against that of randomized response at ε."""
     odds, truth = exp(PRIVACY.epsilon), ALPHABET[0]
-    share = sum(function(truth) == truth for _ in range(_DRAWS)) / _DRAWS
-    expected = odds / (odds + len(ALPHABET) - 1)
-    if abs(share - expected) > sqrt(log(2 / _ALPHA) / (2 * _DRAWS)):
-        raise NotMeasured(f'{name} publishes the truth in {share:.1%} of all draws, and should '
-                          f'in {expected:.1%}')
+    share = odds / (odds + len(ALPHABET) - 1)
+    check_shares((function(truth) == truth for _ in range(_DRAWS)),
+                 {True: share, False: 1 - share}, name)
 
 
 def _memory(effort):
-    chains = {(states, degree): random_chain(states, degree)
-              for states, degree in ((10_000, 4), (1_000, 4), (10_000, 8))}
-    values = tuple(_bytes_of(lambda: _visited(chains[10_000, 4])) / 10_000
-                   for _ in range(effort.either(1, effort.rounds)))
-    fewer, denser = (_bytes_of(lambda: _visited(chains[which])) / which[0]
-                     for which in ((1_000, 4), (10_000, 8)))
-    with_chain = _bytes_of(lambda: _visited(random_chain(10_000))) / 10_000
-    yield Figure('state-memory', values, {}, (
+    def held(states, degree=4, chain=None):
+        """Return bytes a state, of the mechanism alone, or with its chain."""
+        chain = chain or random_chain(states, degree)
+        return memory_of(lambda: _visited(chain))[0] / states
+
+    chain = random_chain(10_000)
+    values = [held(10_000, chain=chain) for _ in range(effort.either(1, effort.rounds))]
+    with_chain = memory_of(lambda: _visited(random_chain(10_000)))[0] / 10_000
+    yield Figure(values, note=(
         f'The chain itself takes {with_chain - values[0]:.0f} bytes a state more. At 1,000 states '
-        f'of the same degree it is {fewer:.0f} bytes a state, at 10,000 of degree 8 '
-        f'{denser:.0f}.'))
+        f'of the same degree it is {held(1_000):.0f} bytes a state, at 10,000 of degree 8 '
+        f'{held(10_000, 8):.0f}.'))
 
 
 def _visited(chain):
@@ -236,34 +225,20 @@ def _visited(chain):
     return chain, mechanism
 
 
-def _bytes_of(make):
-    """Return the bytes that what is made holds on to."""
-    with no_garbage_collection():
-        tracemalloc.start()
-        try:
-            before, _ = tracemalloc.get_traced_memory()
-            kept = make()
-            after, _ = tracemalloc.get_traced_memory()
-            del kept
-        finally:
-            tracemalloc.stop()
-    return after - before
-
-
 def _start_up(effort):
     chain = random_chain(10_000)
     times = side_by_side({'start-up': lambda: OnlineMechanism(chain, PRIVACY, policy='paper')},
                          effort)
-    yield Figure('start-up', tuple(1e3 * t for t in times['start-up']), medians(times))
+    yield Figure([1e3 * t for t in times['start-up']], medians(times))
 
 
-def _adaptive(make, goal, delay=0, length=1_000):
+def _adaptive(make, delay=0, length=1_000):
     def measure(effort):
         chain = make()
         mechanism = OnlineMechanism(chain, PRIVACY, policy='adaptive', delay=delay)
         word = walk(chain, length)
-        times = _a_call(side_by_side({'step': _through(mechanism.step, word)}, effort), len(word))
-        yield Figure(goal, tuple(1e3 * t for t in times['step']), medians(times))
+        times = _a_call(side_by_side({'step': _through(mechanism.step, word)}, effort), length)
+        yield Figure([1e3 * t for t in times['step']], medians(times))
     return measure
 
 
@@ -272,54 +247,48 @@ def _adaptive_log(effort):
     mechanism = OfflineMechanism(chain, PRIVACY, selection='causal', policy='adaptive')
     word = walk(chain, 10_000)
     times = side_by_side({'log': lambda: mechanism.privatize(word)}, effort)
-    yield Figure('adaptive-log', times['log'], medians(times))
-    tracemalloc.start()
-    mechanism.privatize(word)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    yield Figure('adaptive-log-memory', (most / 1e6,), {})
+    yield Figure(times['log'], medians(times), goal='adaptive-log')
+    _, most = memory_of(lambda: mechanism.privatize(word))
+    yield Figure([most / 1e6], goal='adaptive-log-memory')
 
 
 ROWS = (
-    Row('step', ('step-empty',), _step_and_empty_call,
+    Row('step', _step_and_empty_call,
         '`OnlineMechanism.step` on 43 symbols that can all follow one another, and '
         '`def empty(symbol): pass`, each called with the same 10,000 random symbols in a loop; '
-        'randomness from the operating system.'),
-    Row('step-tells', ('step-tells',), _what_time_tells,
+        'randomness from the operating system.', ('step-empty',)),
+    Row('step-tells', _what_time_tells,
         'In each of eight processes, whose strings have other hashes (PYTHONHASHSEED 1 to 8), '
         'each step is timed by itself. Among steps that publish the same move: the area under the '
         'ROC curve (AUC) of the times of those that publish the true region, against those that '
         'do not (0.5 is guessing, 1 is knowing; 1 less it where it is below). Half of the symbols '
         'are a walk, half any state: on 43 symbols that can all follow one another and on the '
         'town, guided, as strings of the chain and as other equal ones. The worst counts.'),
-    Row('adaptive-100', ('adaptive-100',), _adaptive(
-        lambda: with_staying(grid(10, 10)), 'adaptive-100'),
+    Row('adaptive-100', _adaptive(lambda: with_staying(grid(10, 10))),
         'All of a step: the draw, the report, and what is made ready for the next draw (belief, '
         'cells). A grid of 10 × 10, staying allowed; nothing is known of how the robot moves: six '
         'models. A walk of 1,000 symbols (on the grid of 100 × 100: 200). With a delay, each '
         'report comes so many symbols later.'),
-    Row('adaptive-100-later', ('adaptive-100-later',), _adaptive(
-        lambda: with_staying(grid(10, 10)), 'adaptive-100-later', 10)),
-    Row('adaptive-1000-later', ('adaptive-1000-later',), _adaptive(
-        lambda: with_staying(random_chain(1_000)), 'adaptive-1000-later', 10)),
-    Row('adaptive-10000-later', ('adaptive-10000-later',), _adaptive(
-        lambda: with_staying(grid(100, 100)), 'adaptive-10000-later', 10, 200)),
-    Row('adaptive-log', ('adaptive-log', 'adaptive-log-memory'), _adaptive_log,
+    Row('adaptive-100-later', _adaptive(lambda: with_staying(grid(10, 10)), 10)),
+    Row('adaptive-1000-later', _adaptive(lambda: with_staying(random_chain(1_000)), 10)),
+    Row('adaptive-10000-later', _adaptive(lambda: with_staying(grid(100, 100)), 10, 200)),
+    Row('adaptive-log', _adaptive_log,
         'Causal release by the policy adaptive, which decodes the whole log: a walk on a random '
         'chain of degree 4, staying allowed, six models. Memory: the most that NumPy and Python '
-        'hold meanwhile (`tracemalloc`), the tables of the mechanism apart.'),
-    Row('step-opendp', ('step-opendp',), _step_and_opendp,
+        'hold meanwhile (`tracemalloc`), the tables of the mechanism apart.',
+        ('adaptive-log', 'adaptive-log-memory')),
+    Row('step-opendp', _step_and_opendp,
         "The same step, and OpenDP's randomized response over the same 43 strings, at the same "
         'ε = 2 (its privacy map says so).'),
-    Row('step-diffprivlib', ('step-diffprivlib',), _step_and_diffprivlib,
+    Row('step-diffprivlib', _step_and_diffprivlib,
         "The same step, and diffprivlib's exponential mechanism over the same 43 strings, "
         'distance 0 from the true one and 1 from the others (its list of utilities holds '
         'distances), ε = 2. That both publish the truth as often as randomized response does is '
         'checked first, as it is for OpenDP.'),
-    Row('state-memory', ('state-memory',), _memory,
+    Row('state-memory', _memory,
         "What Python and NumPy hold (`tracemalloc`) for a mechanism with the paper's policy on a "
         'random chain of degree 4, after a word has been at every state.'),
-    Row('start-up', ('start-up',), _start_up,
+    Row('start-up', _start_up,
         "`OnlineMechanism(chain, privacy)` with the paper's policy, on a chain that is there. "
         'The only goal that is a time and not a ratio.'),
 )

@@ -3,6 +3,7 @@
 """Rows of bulk release: Parquet to Parquet, against copying the file."""
 from contextlib import redirect_stderr, redirect_stdout
 import os
+from statistics import median
 
 from bench.chains import town
 from bench.measure import Figure, medians, NotMeasured, peer, ratios, Row, side_by_side
@@ -81,19 +82,19 @@ def _measure(effort):
     for name in ('online', 'offline'):
         note = f'{routes:,} routes.'
         if not effort.quick:
-            strings = Figure('', ratios(times[name], times['copy as strings'])).median
+            strings = median(ratios(times[name], times['copy as strings']))
             note += (f' {name.capitalize()} it takes {strings:.3g}× the time of a copy that makes '
                      'strings of the symbols.')
-        yield Figure(f'parquet-{name}', ratios(times[name], times['copy']), medians(times), note,
-                     estimate=effort.either(f'from {routes:,} routes', ''))
+        yield Figure(ratios(times[name], times['copy']), medians(times), note,
+                     effort.either(f'from {routes:,} routes', ''), f'parquet-{name}')
 
 
 ROWS = (
-    Row('parquet', ('parquet-online', 'parquet-offline'), _measure,
+    Row('parquet', _measure,
         '`symdp release` (mechanism causal with its guided policy, and exponential) of routes of '
         '50 random symbols of the town, and copying the file with pyarrow: `iter_batches` of 2¹⁸ '
         'rows into a `ParquetWriter` with its defaults, as the release writes, symbols read as a '
         'dictionary, as the release reads them. Both run in this process, so that neither counts '
         'the start of Python; the release checks the order of the rows, hashes its file and makes '
-        'it durable, the copy does not.'),
+        'it durable, the copy does not.', ('parquet-online', 'parquet-offline')),
 )

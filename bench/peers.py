@@ -4,11 +4,12 @@
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from math import exp, log, sqrt
+from math import exp, log
 from random import SystemRandom
+from statistics import fmean, median
 
 from bench.chains import any_word, PRIVACY, random_chain, town
-from bench.measure import Figure, medians, NotMeasured, peer, ratios, Row, side_by_side
+from bench.measure import against, check_shares, Figure, medians, peer, ratios, Row, side_by_side
 import numpy as np
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
@@ -17,25 +18,14 @@ from symdp_ros.core.offline.automaton import HammingAutomaton
 #: Small enough to list every word: a peer must draw each as often as the mechanism does.
 _TINY = Chain({'a': ['a', 'b', 'c'], 'b': ['a', 'c'], 'c': ['b']}, 'a')
 _TINY_WORD = ['b', 'b', 'a', 'c']
-_DRAWS, _ALPHA = 20_000, 1e-6
+_DRAWS = 20_000
 
 
 def _check_draws(drawn, name):
-    """
-    Hold words drawn by a peer for `_TINY_WORD` against the mechanism's probabilities.
-
-    :raises NotMeasured: a frequency is off by more than Hoeffding's bound allows at α = 10⁻⁶.
-    """
+    """Hold words drawn by a peer for `_TINY_WORD` against the mechanism's probabilities."""
     mechanism = OfflineMechanism(_TINY, PRIVACY, base='counting')
-    words = list(product(_TINY.states, repeat=len(_TINY_WORD)))
-    counts = dict.fromkeys(words, 0)
-    for word in drawn:
-        counts[word] += 1
-    bound = sqrt(log(2 * len(words) / _ALPHA) / (2 * _DRAWS))
-    for word, count in counts.items():
-        expected = exp(mechanism.log_probability(_TINY_WORD, word))
-        if abs(count / _DRAWS - expected) > bound or (count and not expected):
-            raise NotMeasured(f'{name} draws from another distribution here')
+    check_shares(drawn, {word: exp(mechanism.log_probability(_TINY_WORD, word))
+                         for word in product(_TINY.states, repeat=len(_TINY_WORD))}, name)
 
 
 # The exact automaton.
@@ -56,26 +46,21 @@ def exact_release(chain, word, base, random):
     return chosen.sample(random)
 
 
-def _automaton(length, goal):
+def _automaton(length):
     def measure(effort):
-        chain = town()
-        mechanism = OfflineMechanism(chain, PRIVACY, base='counting')
-        word = any_word(chain, length)
+        mechanism = OfflineMechanism(town(), PRIVACY, base='counting')
+        word = any_word(town(), length)
         base, random = 1 / mechanism.ratio(length), SystemRandom()
-        if length > 100:
-            effort.only_full()
         if length > effort.either(14, 100):  # the whole takes longer than the run may
-            yield _estimate(effort, goal, mechanism, word)
+            yield _estimate(effort, mechanism, word)
             return
-        times = side_by_side({
-            'mechanism': lambda: mechanism.privatize(word),
-            'automaton': lambda: exact_release(chain, word, base, random)},
-            effort, slow=['automaton'])
-        yield Figure(goal, ratios(times['automaton'], times['mechanism']), medians(times))
+        yield from against(lambda: {
+            'automaton': lambda: exact_release(town(), word, base, random),
+            'mechanism': lambda: mechanism.privatize(word)}, slow=['automaton'])(effort)
     return measure
 
 
-def _estimate(effort, goal, mechanism, word):
+def _estimate(effort, mechanism, word):
     """
     Build the automaton of one ℓ in each round, ℓ = n/8, 2n/8, …, 7n/8, of the n + 1 that it takes.
 
@@ -83,29 +68,25 @@ def _estimate(effort, goal, mechanism, word):
     least n/8 times the sum of the seven (trapezoids), n·7/8 times their mean.
     """
     length, parts = len(word), effort.rounds + 1
-    values, kept, single = [], {'mechanism': [], 'automaton of one ℓ': []}, []
-    for i in range(1, parts):
-        distance = round(length * i / parts)
-        times = side_by_side({
+    whole, rounds = (parts - 1) / parts * length, []
+    distances = [round(length * i / parts) for i in range(1, parts)]
+    for distance in distances:
+        rounds.append(side_by_side({
             'mechanism': lambda: mechanism.privatize(word),
             'automaton of one ℓ': lambda distance=distance: HammingAutomaton(
                 mechanism.chain, word, distance)}, replace(effort, rounds=1),
-            slow=['automaton of one ℓ'])
-        (ours,), (one,) = times.values()
-        single.append(one / ours)
-        for label, (value,) in times.items():
-            kept[label].append(value)
-    mean = sum(single) / len(single) * (parts - 1) / parts * length
-    values = [value * (parts - 1) / parts * length for value in single]
+            slow=['automaton of one ℓ']))
+    kept = {label: [times[label][0] for times in rounds] for label in rounds[0]}
+    single = ratios(kept['automaton of one ℓ'], kept['mechanism'])
     return Figure(
-        goal, tuple(values), medians(kept), (
+        [value * whole for value in single], medians(kept), (
             f'Of the {length + 1:,} automata one was built in each round, '
-            f'ℓ = {round(length / parts)} to {round(length * (parts - 1) / parts)}. One alone '
+            f'ℓ = {distances[0]} to {distances[-1]}. One alone '
             f'takes {min(single):,.0f} to {max(single):,.0f} times as long as the mechanism, the '
             f'{len(single)} together {sum(single):,.0f} times: so much is measured. All of them '
-            f'are estimated to take {mean:,.0f} times as long, by trapezoids, which is low, since '
-            'the times are concave in ℓ.'),
-        estimate=f'from {effort.rounds} of {length + 1:,} automata')
+            f'are estimated to take {fmean(single) * whole:,.0f} times as long, by trapezoids, '
+            'which is low, since the times are concave in ℓ.'),
+        f'from {effort.rounds} of {length + 1:,} automata')
 
 
 # dynamax.
@@ -142,22 +123,18 @@ def _checked_dynamax():
     return jax, sample
 
 
-def _dynamax(states, goal):
-    def measure(effort):
-        if states > 43:
-            effort.only_full()
+def _dynamax(make):
+    def tasks():
         jax, sample = _checked_dynamax()
-        chain, length = town() if states == 43 else random_chain(states), 1_000
+        chain, length = make(), 1_000
         mechanism = OfflineMechanism(chain, PRIVACY, base='counting')
         word = any_word(chain, length)
         model = [jax.numpy.asarray(part)
                  for part in hidden_markov_model(chain, word, mechanism.ratio(length))]
         key = jax.random.PRNGKey(2)
-        times = side_by_side({
-            'mechanism': lambda: mechanism.privatize(word),
-            'dynamax': lambda: jax.block_until_ready(sample(key, *model))}, effort)
-        yield Figure(goal, ratios(times['dynamax'], times['mechanism']), medians(times))
-    return measure
+        return {'dynamax': lambda: jax.block_until_ready(sample(key, *model)),
+                'mechanism': lambda: mechanism.privatize(word)}
+    return against(tasks)
 
 
 # OpenFst.
@@ -219,10 +196,10 @@ def _openfst(effort):
         tasks['OpenFst, float32'] = sampler(chain, word, 'log')
     times, note = side_by_side(tasks, effort), ''
     if not effort.quick:
-        single = Figure('', ratios(times['OpenFst, float32'], times['mechanism'])).median
+        single = median(ratios(times['OpenFst, float32'], times['mechanism']))
         note = (f'OpenFst in float32, whose rounding would enter the privacy claim, takes '
                 f'{single:,.0f} times as long as the mechanism.')
-    yield Figure('openfst', ratios(times['OpenFst'], times['mechanism']), medians(times), note)
+    yield Figure(ratios(times['OpenFst'], times['mechanism']), medians(times), note)
 
 
 _EXACTLY = (
@@ -230,20 +207,20 @@ _EXACTLY = (
     'is built by `HammingAutomaton` and counted, ℓ drawn, and a word drawn from its automaton. '
     'The map is an invented town, 43 streets and 211 moves; the word is random.')
 ROWS = (
-    Row('automaton-14', ('automaton-14',), _automaton(14, 'automaton-14'), _EXACTLY),
-    Row('automaton-100', ('automaton-100',), _automaton(100, 'automaton-100'),
+    Row('automaton-14', _automaton(14), _EXACTLY),
+    Row('automaton-100', _automaton(100),
         'The same; the quick run builds the automata of seven of the 101 distances alone, and '
         'estimates the whole from them.'),
-    Row('automaton-1000', ('automaton-1000',), _automaton(1_000, 'automaton-1000'),
-        'The same, estimated: a full run of the automata would take hours.'),
-    Row('dynamax-43', ('dynamax-43',), _dynamax(43, 'dynamax-43'),
+    Row('automaton-1000', _automaton(1_000),
+        'The same, estimated: a full run of the automata would take hours.', slow=True),
+    Row('dynamax-43', _dynamax(town),
         "A hidden Markov model on the town whose posterior is the mechanism's distribution "
         "(checked by drawing 20,000 words of a tiny case); in float32, dynamax's default and its "
         'faster choice. Setting up the model is not timed.'),
-    Row('dynamax-1000', ('dynamax-1000',), _dynamax(1_000, 'dynamax-1000'),
+    Row('dynamax-1000', _dynamax(lambda: random_chain(1_000)),
         'The same on a random chain of 1,000 states of degree 4; dynamax knows dense matrices '
-        'only.'),
-    Row('openfst', ('openfst',), _openfst,
+        'only.', slow=True),
+    Row('openfst', _openfst,
         'The acceptor of the word with its Hamming costs is composed with the acceptor of the '
         "town's moves, its weights are pushed, and one path is drawn (checked as dynamax is), in "
         'float64 as the mechanism. Building both acceptors is not timed.'),

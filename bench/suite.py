@@ -6,13 +6,14 @@ from datetime import date
 from importlib import metadata
 import os
 import platform
+from statistics import median
 import sys
 from time import perf_counter
 import traceback
 
 from bench import batch, choosing, ledger, offline, online, parquet, peers, processes
 from bench.goals import GOALS
-from bench.measure import Effort, NotMeasured, Row
+from bench.measure import Effort, NotMeasured, quartiles_of, Row
 from bench.scaling import curves
 from symdp_ros.core.offline import passes
 
@@ -43,8 +44,11 @@ def run(rows: Iterable[Row], effort: Effort, command: str, *, scaling: bool = Tr
         for i, row in enumerate(rows, 1):
             begun = perf_counter()
             try:
+                if row.slow and effort.quick:
+                    raise NotMeasured('takes too long for the quick run')
                 for figure in row.measure(effort):
-                    found['goals'][figure.goal] = as_plain(figure)
+                    goal = figure.goal or row.name
+                    found['goals'][goal] = as_plain(figure, GOALS[goal])
             except NotMeasured as why:
                 missing |= dict.fromkeys(row.goals, str(why))
             except Exception as error:
@@ -62,12 +66,13 @@ def run(rows: Iterable[Row], effort: Effort, command: str, *, scaling: bool = Tr
     return found
 
 
-def as_plain(figure) -> dict:
+def as_plain(figure, goal) -> dict:
     """Return a figure as JSON holds it, with what follows from it."""
-    goal = GOALS[figure.goal]
-    plain = {'values': list(figure.values), 'median': figure.median,
-             'quartiles': list(figure.quartiles), 'unit': goal.unit, 'goal': str(goal),
-             'met': goal.is_met(figure.median), 'seconds': dict(figure.seconds)}
+    values = [*map(float, figure.values)]
+    value = median(values)
+    plain = {'values': values, 'median': value, 'quartiles': list(quartiles_of(values)),
+             'unit': goal.unit, 'goal': str(goal), 'met': goal.is_met(value),
+             'seconds': dict(figure.seconds)}
     return plain | {name: getattr(figure, name) for name in ('note', 'estimate')
                     if getattr(figure, name)}
 

@@ -8,9 +8,11 @@ from math import exp
 from random import Random
 
 import numpy as np
-from studies.compare.section import table
+from studies.common import table
+from symdp_ros.analysis.accuracy import averaged
 from symdp_ros.analysis.belief import (best_route, Filter, smooth,
                                        smooth_with_constant_normaliser)
+from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
@@ -50,24 +52,14 @@ def patrol(chain: Chain, length: int, random: Random) -> list[str]:
     return walk
 
 
-@dataclass(frozen=True)
-class BeliefErrors:
-    """
-    Shares of positions at which a route differs from the true one, each (mean, standard error).
-
-    The standard errors are over patrols.
-    """
-
-    private: tuple[float, float]
-    filtered: tuple[float, float]  # the most probable state at each time, by what came so far
-    smoothed: tuple[float, float]  # by the whole private route
-    route: tuple[float, float]     # the best feasible route
-
-
 def belief_errors(chains: Iterable[Chain], privacy: Privacy, *, policy: str = 'guided',
-                  length: int = 100, patrols: int = 20, seed: int = 0) -> BeliefErrors:
+                  length: int = 100, patrols: int = 20, seed: int = 0) -> Floats:
     """
-    Measure on patrols drawn from each chain's own P, pooled. All that is random is from `seed`.
+    Return the share of positions at which four routes are wrong: shape (patrols, 4).
+
+    The private one; the most probable state at each time, by what came so far; the same by the
+    whole private route; and the best feasible route. Measured on patrols drawn from each chain's
+    own P, pooled. All that is random is from `seed`.
 
     :param patrols: of each chain; at least 2 in all.
     """
@@ -84,8 +76,7 @@ def belief_errors(chains: Iterable[Chain], privacy: Privacy, *, policy: str = 'g
             smoothed, route = states[beliefs.argmax(axis=1)], best_route(beliefs, chain)
             errors.append([np.mean(np.array(true) != np.array(guess))
                            for guess in (private, filtered, smoothed, route)])
-    deviations = np.std(errors, axis=0, ddof=1) / np.sqrt(len(errors))
-    return BeliefErrors(*zip(np.mean(errors, axis=0).tolist(), deviations.tolist(), strict=True))
+    return np.array(errors)
 
 
 def belief_table(name: str, chain: Chain, epsilons: Iterable[float], policy: str) -> str:
@@ -96,10 +87,12 @@ def belief_table(name: str, chain: Chain, epsilons: Iterable[float], policy: str
     """
     lines, chains = [], [structured(chain, seed) for seed in range(5)]
     for epsilon in epsilons:
-        errors = belief_errors(chains, Privacy(epsilon), policy=policy)
+        found = [averaged(errors)
+                 for errors in belief_errors(chains, Privacy(epsilon), policy=policy).T]
+        private, _, smoothed, _ = found
         lines.append((f'{name} ({len(chain)})', f'{epsilon:g}',
-                      *(f'{mean:.3f} ± {deviation:.3f}' for mean, deviation in astuple(errors)),
-                      f'{1 - errors.smoothed[0] / errors.private[0]:.0%}'))
+                      *(f'{each.error:.3f} ± {each.standard_error:.3f}' for each in found),
+                      f'{1 - smoothed.error / private.error:.0%}'))
     return table(('map (states)', 'ε', 'private', 'filtered', 'smoothed', 'feasible route',
                   'saved'), lines)
 

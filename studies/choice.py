@@ -3,22 +3,19 @@
 """
 How far the rule of `auto` is behind the best of all mechanisms, and which of them are ever best.
 
-`python -m studies.choice FILE.md [--quick]` makes the page; without a file it prints it. It reads
-the maps of the folder shared/data next to the repository, and says so where it is not there.
-`--quick`: one map.
+`python -m studies.choice FILE.md [--quick]` makes the page. It reads the maps of the folder
+shared/data next to the repository, and says so where it is not there. `--quick`: one map.
 """
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from math import sqrt
-import sys
 from typing import NamedTuple
 
 import numpy as np
-from studies.compare.areas import area, names, SPARSE
-from studies.compare.section import measure_all, table, template, write_page
-from studies.gains import habit
+from studies.common import filled, measure_all, page_command, table
+from studies.compare.areas import area, habit, names, SPARSE
 from symdp_ros.analysis.accuracy import errors_of_robots, patrols, robots
 from symdp_ros.analysis.zoning import propose_zones
 from symdp_ros.core.annotations import Floats
@@ -35,7 +32,7 @@ KINDS = (LIVE, *(f'logs of {length}' for length in LENGTHS))
 ALPHABETS = {f'an alphabet of {size}': size for size in (5, 40)}
 ZONED = 'in zones'
 _SYMBOLS, _LEAST_WALKS = 4_000, 6  # of all robots, and walks of each
-_MARGIN = 0.02
+MARGIN = 0.02
 
 #: what the map says → who walks: None are the public models by their weights; or as a map says
 LAWS: dict[str, str | None] = {
@@ -136,61 +133,50 @@ def everything(quick: bool) -> dict[Setting, dict[str, tuple[float, float]]]:
         names(), key=lambda name: len(area(name).graph.successors))]
     arguments = [(name, law, k, kind) for name in maps for law in laws_of(name)
                  for k in ADJACENCIES for kind in KINDS]
-    found = measure_all('choice', quick, measured, arguments)
+    found = measure_all('choice', 'errors', quick, measured, arguments)
     return {Setting(*of, epsilon): cell for of, cells in zip(arguments, found, strict=True)
             for epsilon, cell in zip(EPSILONS, cells, strict=True)}
 
 
+def behind(found: dict[Setting, dict[str, tuple[float, float]]]) -> str:
+    """Return the table of how far the rule is behind the best."""
+    by_row: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for one, cells in found.items():
+        if LAWS[one.law] is None:
+            chain = told(one.map, one.law)
+            taken = choose(chain, Privacy(one.epsilon, one.k, zones_of(chain, one.law)),
+                           given(one.kind), one.length if one.kind != LIVE else 0).name
+            by_row.setdefault((one.law, one.kind), []).append((
+                cells[taken][0] - min(error for error, _ in cells.values()), cells[taken][1]))
+    rows = [(law, kind, len(some), f'{np.mean([b for b, _ in some]):.4f}',
+             f'{max(b for b, _ in some):.3f}', sum(b > MARGIN for b, _ in some),
+             sum(b > MARGIN + 2 * error for b, error in some))
+            for (law, kind), some in by_row.items()]
+    return table(['the map says', 'words', 'settings', 'behind, mean', 'at most',
+                  f'by more than {MARGIN:g}', 'surely'],
+                 sorted(rows, key=lambda row: ([*LAWS].index(row[0]), KINDS.index(row[1]))))
+
+
+def wins(found: dict[Setting, dict[str, tuple[float, float]]]) -> str:
+    """Return in how many settings each mechanism is better than all others by the margin."""
+    counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    settings = Counter(LAWS[one.law] is None for one in found)
+    for one, cells in found.items():
+        best, *others = sorted(cells, key=lambda name: cells[name][0])
+        if others and cells[others[0]][0] - cells[best][0] > MARGIN:
+            counts[LAWS[one.law] is None][best] += 1
+    names = sorted({name for cells in found.values() for name in cells},
+                   key=lambda name: (not name.startswith(LIVE), -counts[True][name], name))
+    return table(['mechanism', f'of {settings[True]} settings',
+                  f'map wrong: of {settings[False]}'],
+                 [(name, counts[True][name], counts[False][name]) for name in names])
+
+
 def page(found: dict[Setting, dict[str, tuple[float, float]]]) -> str:
     """Return the page."""
-    taken = {setting: choose(
-        told(setting.map, setting.law), Privacy(setting.epsilon, setting.k, _zones(setting)),
-        given(setting.kind), setting.length if setting.kind != LIVE else 0).name
-        for setting in found}
-    rows = []
-    for law, by in LAWS.items():
-        for kind in KINDS:
-            some = [_behind(found[one], taken[one]) for one in found
-                    if (one.law, one.kind) == (law, kind)]
-            if some and by is None:
-                rows.append([law, kind, len(some), f'{np.mean([b for b, _ in some]):.4f}',
-                             f'{max(b for b, _ in some):.3f}',
-                             sum(b > _MARGIN for b, _ in some),
-                             sum(b > _MARGIN + 2 * e for b, e in some)])
-    known, wrong = ([cells for one, cells in found.items() if (LAWS[one.law] is None) == is_known]
-                    for is_known in (True, False))
-    counts = [Counter(filter(None, map(_winner, cells))) for cells in (known, wrong)]
-    names = sorted({name for cells in found.values() for name in cells},
-                   key=lambda name: (not name.startswith(LIVE), -counts[0][name], name))
-    return template(__file__).format(
-        epsilons=_listed(EPSILONS), adjacencies=_listed(ADJACENCIES), lengths=_listed(LENGTHS),
-        error=max(error for cells in found.values() for _, error in cells.values()),
-        margin=_MARGIN,
-        behind=table(['the map says', 'words', 'settings', 'behind, mean', 'at most',
-                      f'by more than {_MARGIN:g}', 'surely'], rows),
-        wins=table(['mechanism', f'of {len(known)} settings', f'map wrong: of {len(wrong)}'], [
-            [name, *(count[name] for count in counts)] for name in names]))
-
-
-def _zones(setting: Setting) -> Zones | None:
-    return zones_of(told(setting.map, setting.law), setting.law)
-
-
-def _behind(cells: dict[str, tuple[float, float]], name: str) -> tuple[float, float]:
-    """Return how much more than the best one errs, and the standard error of that."""
-    least = min(error for error, _ in cells.values())
-    return cells[name][0] - least, cells[name][1]
-
-
-def _winner(cells: dict[str, tuple[float, float]]) -> str | None:
-    """Return what is better than everything else by more than the margin; None: nothing is."""
-    best, *others = sorted(cells, key=lambda name: cells[name][0])
-    return best if others and cells[others[0]][0] - cells[best][0] > _MARGIN else None
-
-
-def _listed(numbers: Iterable[float]) -> str:
-    return ', '.join(f'{number:g}' for number in numbers)
+    return filled(__file__, {**globals(), 'found': found, 'error': max(
+        error for cells in found.values() for _, error in cells.values())})
 
 
 if __name__ == '__main__':
-    write_page(lambda quick: page(everything(quick)), sys.argv[1:])
+    page_command('choice', lambda quick: page(everything(quick)), quick=True)

@@ -3,21 +3,18 @@
 """
 `python -m studies.gains FILE.md`: what the extensions gain, on real maps: docs/evidence/gains.md.
 
-All rows stand in a JSON file beside the page, which shows some of them.
-
-It reads the maps of the folder shared/data next to the repository, and says so where it is not
-there.
+All rows stand in a JSON file beside the page, which shows some of them. It reads the maps of the
+folder shared/data next to the repository, and says so where it is not there.
 """
 from collections.abc import Iterable, Iterator
-import json
 from pathlib import Path
 from random import Random
-import sys
 from typing import Any, NamedTuple
 
 import numpy as np
-from studies.compare import section
-from studies.compare.section import DATA
+from studies.common import command, filled, need_maps, write_numbers
+from studies.compare.areas import area, habit, moves_alone, names, SPARSE, TOWN, with_stay
+from studies.compare.areas import HABIT  # noqa: F401: for the page
 from symdp_ros.analysis.accuracy import average_accuracy, patrols
 from symdp_ros.analysis.learning import learn_chain, LearningUnit
 from symdp_ros.analysis.visits import VisitCalibration
@@ -26,12 +23,10 @@ from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import DEFAULT_TRUST
-from symdp_ros.errors import ChainError
-from symdp_ros.maps import read_graph, SUFFIXES
 from symdp_ros.maps.graph import TransitionGraph
 
 WAREHOUSE = 'nav2/bringup_warehouse_graph.geojson'
-LENGTH, WALKS, HABIT = 50, 24, 0.9
+LENGTH, WALKS = 50, 24
 LONG, MANY = 100, 40  # symbols and walks where models are compared
 SHORT = 60            # symbols where signals are
 
@@ -58,30 +53,6 @@ class Row(NamedTuple):
                 'ratio': round(ratio, 2), 'met': ratio <= self.goal}
 
 
-def staying(name: str) -> TransitionGraph:
-    """Return a map without dead ends, in which every state can follow itself."""
-    graph = read_graph(DATA / name, prune=True, self_loops=True)
-    graph.initial_state = graph.initial_state or next(iter(graph.successors))
-    return graph
-
-
-def habit(chain: Chain, seed: int = 1) -> Chain:
-    """Return the chain with one likely move from each state."""
-    random, rows = Random(seed), {}
-    for state in chain.states:
-        likely = random.choice([s for s in chain.successors(state) if s != state] or [state])
-        rest = [s for s in chain.successors(state) if s != likely]
-        rows[state] = {likely: HABIT if rest else 1.0,
-                       **{s: (1 - HABIT) / len(rest) for s in rest}}
-    return Chain(rows, chain.initial_state)
-
-
-def with_stay(graph: TransitionGraph, chance: float) -> Chain:
-    """Return the map with one probability of staying for all states."""
-    plain = {state: list(row) for state, row in graph.successors.items()}
-    return TransitionGraph(plain, graph.initial_state).with_stay(chance).chain()
-
-
 def error(mechanism, words) -> float:
     """Return the expected error per symbol."""
     return average_accuracy(mechanism, words).error
@@ -93,7 +64,8 @@ def exponential(chain: Chain, epsilon: float, k: int = 1, **more) -> OfflineMech
 
 def rows() -> Iterator[Row]:
     """Yield every comparison."""
-    graph = staying(WAREHOUSE)
+    need_maps()
+    graph = area(WAREHOUSE).graph
     plain = graph.chain()
     known = habit(plain)
     words = patrols(known, LENGTH, WALKS)
@@ -101,9 +73,7 @@ def rows() -> Iterator[Row]:
         yield Row(f'exponential, base: chain, trust 1; habit, ε = {epsilon:g}', 'base: counting',
                   error(exponential(known, epsilon, trust=1.0), words),
                   error(exponential(known, epsilon, base='counting'), words), goal)
-    for name, chain in sorted(all_maps()):
-        if chain.is_alphabet:
-            continue
+    for name, chain in maps().items():
         walks = patrols(chain, LENGTH, WALKS)
         yield Row(f'exponential, base: chain; uniform moves on {name} ({len(chain)} states), '
                   'ε = 2',
@@ -115,6 +85,13 @@ def rows() -> Iterator[Row]:
     yield from learned(plain, known)
     yield from nothing_known(graph)
     yield from wrong(graph)
+
+
+def maps() -> dict[str, Chain]:
+    """Return the maps of one graph in which not all states can follow all."""
+    found = {name: area(name).chain(1) for name in sorted(names())
+             if ' ' not in name and name not in (TOWN, SPARSE)}
+    return {name: chain for name, chain in found.items() if not chain.is_alphabet}
 
 
 def signals(graph: TransitionGraph) -> Iterator[Row]:
@@ -191,8 +168,7 @@ def wrong(graph: TransitionGraph) -> Iterator[Row]:
         for name in ('stays 0.97', 'habit'):
             what = f'the map is wrong: {name}, but it wanders; base: chain, ε = {epsilon:g}'
             yield Row(what, 'base: counting', *_against_counting(graph, name, epsilon), 1.1)
-            pairs = [_against_counting(staying(file), name, epsilon) for file, chain in all_maps()
-                     if not chain.is_alphabet]
+            pairs = [_against_counting(area(file).graph, name, epsilon) for file in maps()]
             yield Row(f'{what}, the worst of all maps', 'base: counting',
                       *max(pairs, key=lambda pair: pair[0] / pair[1]), 1.1)
 
@@ -211,17 +187,6 @@ def named(chain: Chain) -> Chain:
                  chain.initial_state)
 
 
-def all_maps() -> Iterator[tuple[str, Chain]]:
-    """Yield every map that is a chain."""
-    for path in sorted(DATA.rglob('*')):
-        name = str(path.relative_to(DATA))
-        if path.suffix.lower() in SUFFIXES and 'rosbag2' not in name:
-            try:
-                yield name, staying(name).chain()
-            except ChainError:  # another kind of file, or a map that holds several graphs
-                continue
-
-
 def visits(graph: TransitionGraph) -> Iterator[Row]:
     """Yield visits of 30 ticks, in logs and live."""
     chain, k = with_stay(graph, 0.97), 30
@@ -231,9 +196,7 @@ def visits(graph: TransitionGraph) -> Iterator[Row]:
     yield Row('a visit of 30 ticks, logs: base: chain, P(stay) = 0.97, ε = 5, k = 30',
               'the best of counting and causal, guided',
               error(exponential(chain, 5.0, k), walks), best, 0.5)
-    plain = TransitionGraph({s: list(row) for s, row in graph.successors.items()},
-                            graph.initial_state)
-    calibration = VisitCalibration(plain, protect=30.0, stay=1 / 0.03)
+    calibration = VisitCalibration(moves_alone(graph), protect=30.0, stay=1 / 0.03)
     live = min(calibration.row(period, 5.0, guess=False).live.wrong
                for period in calibration.periods)
     guided = error(OnlineMechanism(chain, Privacy(5.0, 30)), walks)
@@ -276,23 +239,14 @@ def page(found: Iterable[dict[str, Any]]) -> str:
               f'{row["ratio"]:.2f}', f'≤ {row["goal"]:g}{"" if row["met"] else ", **not met**"}')
              for row in found
              if not (row['met'] and any(part in row['what'] for part in _LEFT_OUT))]
-    head = 'what', 'compared with', 'error', 'its error', 'ratio', 'goal'
-    return section.template(__file__).format(
-        length=LENGTH, walks=WALKS, habit=HABIT, long=LONG, many=MANY, short=SHORT,
-        table=section.table(head, lines))
+    return filled(__file__, {**globals(), 'lines': lines})
 
 
-def main(file: str) -> None:
+def main(file: Path) -> None:
     """Write the page and its JSON."""
-    if not DATA.is_dir():
-        sys.exit(f'the maps are not there: {DATA.name}')
-    found = [row.plain() for row in rows()]
-    lines = ',\n '.join(json.dumps(row, ensure_ascii=False) for row in found)
-    Path(file).with_suffix('.json').write_text(f'[{lines}]\n', encoding='utf-8')
-    Path(file).write_text(page(found), encoding='utf-8')
+    found = write_numbers([row.plain() for row in rows()], file.with_suffix('.json'))
+    file.write_text(page(found), encoding='utf-8')
 
 
 if __name__ == '__main__':
-    if len(sys.argv) != 2:
-        sys.exit('usage: python -m studies.gains FILE.md')
-    main(sys.argv[1])
+    command('gains', main)

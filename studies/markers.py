@@ -14,27 +14,27 @@ import subprocess
 import sys
 import time
 
-from matplotlib import pyplot
 from matplotlib.collections import EllipseCollection, LineCollection
 import numpy as np
 import rclpy
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from studies.common import command, CONFIG
+from studies.drawing import new_figure, save
 from symdp_ros.ros.process.free_domain import FreeDomain
 from visualization_msgs.msg import Marker, MarkerArray
 
-ROOT = Path(__file__).resolve().parents[1]
-SETTINGS = {'chain_file': str(ROOT / 'config' / 'depot.geojson'), 'initial_state': '1',
-            'self_loops': True, 'epsilon': 2.0, 'adjacency': 1, 'policy': 'adaptive'}
+MAP = {'chain_file': str(CONFIG / 'depot.geojson'), 'initial_state': '1', 'self_loops': True}
 REGIONS = 40
 PATIENCE = 60.0
 
 
-def main(directory: str) -> None:
+def main(directory: Path) -> None:
     """Draw the picture into a directory."""
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-    domain = FreeDomain()
-    os.environ['ROS_DOMAIN_ID'] = str(domain.number)
-    draw(recorded(), Path(directory, 'markers.svg'))
+    with FreeDomain() as domain:
+        os.environ['ROS_DOMAIN_ID'] = str(domain.number)
+        arrays = recorded()
+    draw(arrays, directory / 'markers.svg')
 
 
 def recorded() -> list[MarkerArray]:
@@ -45,10 +45,10 @@ def recorded() -> list[MarkerArray]:
     arrays: list[MarkerArray] = []
     node.create_subscription(MarkerArray, 'private_markers', arrays.append, latched)
     processes = [
-        start('privatizer', **SETTINGS, outputs=['markers'], state_file='none'),
-        start('patrol', **{name: SETTINGS[name] for name in (
-            'chain_file', 'initial_state', 'self_loops')}, seed=7, period=0.1, count=REGIONS,
-            wait_for_subscribers=1)]
+        start('privatizer', **MAP, epsilon=2.0, adjacency=1, policy='adaptive',
+              outputs=['markers'], state_file='none'),
+        start('patrol', **MAP, seed=7, period=0.1, count=2 * REGIONS,  # the first may be lost
+              wait_for_subscribers=1)]
     until = time.monotonic() + PATIENCE
     try:
         while len(arrays) < REGIONS + 1:
@@ -76,19 +76,18 @@ def draw(arrays: list[MarkerArray], path: Path) -> None:
     """Draw the map and the last region, as a viewer shows them."""
     shown = {(marker.ns, marker.id): marker
              for array in (arrays[0], arrays[-1]) for marker in array.markers}
-    figure, axes = pyplot.subplots(figsize=(9, 5))
+    figure = new_figure(9, 5)
+    axes = figure.subplots()
     every = np.concatenate([_points(marker) if marker.points else _position(marker)
                             for marker in shown.values()])
     (left, low), (right, high) = every.min(axis=0) - 2, every.max(axis=0) + 2
     axes.set(xlabel='x [m]', ylabel='y [m]', aspect='equal', xlim=(left, right), ylim=(low, high))
-    figure.tight_layout()
     figure.draw_without_rendering()  # sets the scale
     metre = (axes.transData.transform((1, 0)) - axes.transData.transform((0, 0)))[0]
     metre *= 72 / figure.dpi  # in points
     for marker in sorted(shown.values(), key=lambda marker: marker.pose.position.z):
         _DRAW[marker.type](axes, marker, metre)
-    figure.savefig(path, metadata={'Date': None} if path.suffix == '.svg' else None)
-    pyplot.close(figure)
+    save(figure, path)
 
 
 def _points(marker):
@@ -129,4 +128,4 @@ _DRAW = {Marker.LINE_LIST: _lines, Marker.LINE_STRIP: _lines, Marker.SPHERE_LIST
          Marker.CYLINDER: _discs, Marker.TEXT_VIEW_FACING: _text}
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    command('markers', main)

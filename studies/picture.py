@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from random import Random
-import sys
 from typing import NamedTuple
 
+from studies import zones
+from studies.common import command, DATA
+from studies.compare.areas import area, moves_alone
+from studies.gains import WAREHOUSE
 from studies.zones import clinic, PROTECT, STAY
 from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.core.online import OnlineMechanism
@@ -21,10 +24,10 @@ from symdp_ros.figures.routes import draw_routes
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, Reports
 
-SECONDS, PERIOD, EPSILON = 1_200, 31, 3.0
-# A walk that enters both wards, and draws with which it is seen wrong for 35 % of the time: what
-# `symdp calibrate` expects of these settings (docs/zones.md).
-_WALK, _DRAWS = 1, 1
+SECONDS, EPSILON = 1_200, 3.0
+# A walk that enters both wards, which is seen wrong for 35 % of the time: what `symdp calibrate`
+# expects of these settings (docs/zones.md).
+_WALK = 1
 _ON_THE_WAY = 12.0  # seconds of the robot's time from one place to the next
 _PER_METRE = 7.2    # units of the picture
 _LEFT, _RIGHT, _TOP = 196.0, 564.0, 102.0  # where (0, 0) of the map is in both panels
@@ -58,10 +61,7 @@ def routes() -> tuple[list[str], list[str]]:
     """Return the true and the private region of each second."""
     single = Reports(1.0, stay=STAY).chain(clinic()[0])
     true = patrols(single, SECONDS, _WALK + 1)[_WALK]
-    privacy = Privacy(EPSILON, adjacency_of(PROTECT, float(PERIOD)))
-    mechanism = OnlineMechanism(single, privacy, policy='adaptive', reports=PERIOD,
-                                random=Random(_DRAWS))
-    private = mechanism.privatize(true[::mechanism.stride])[:SECONDS]
+    private = zones.private(single, true, EPSILON)[:SECONDS]
     return true[:len(private)], private
 
 
@@ -106,11 +106,8 @@ def moving(true: Sequence[str], private: Sequence[str]) -> str:
 
 def draw_hour(file: Path) -> None:
     """Draw an hour of a robot on the warehouse map: where it was, and what others saw."""
-    from studies.gains import staying, WAREHOUSE
-
-    graph = staying(WAREHOUSE)
-    plain = TransitionGraph({s: list(row) for s, row in graph.successors.items()},
-                            graph.initial_state)
+    graph = area(WAREHOUSE).graph
+    plain = moves_alone(graph)
     true = patrols(Reports(1.0, stay=60.0).chain(plain), 3_600, 1)[0]
     chain = Reports(31.0, moves=2, stay=60.0).chain(plain)
     private = OnlineMechanism(chain, Privacy(5.0, adjacency_of(30.0, 31.0)), policy='adaptive',
@@ -119,13 +116,11 @@ def draw_hour(file: Path) -> None:
                         'what others saw: protect 30 s, ε = 5': private}, file)
 
 
-def main(directory: str) -> None:
+def main(directory: Path) -> None:
     """Write the pictures into a directory."""
-    from studies.gains import DATA
-
-    Path(directory, 'moving.svg').write_text(moving(*routes()), encoding='utf-8')
+    (directory / 'moving.svg').write_text(moving(*routes()), encoding='utf-8')
     if DATA.is_dir():
-        draw_hour(Path(directory, 'hour.svg'))
+        draw_hour(directory / 'hour.svg')
 
 
 def _stays(word: Sequence[str], true: Sequence[str]) -> list[Stay]:
@@ -181,6 +176,4 @@ def _way(name: str, graph: TransitionGraph, stays: Sequence[Stay], origin: float
 
 
 if __name__ == '__main__':
-    if len(sys.argv) != 2:
-        sys.exit('usage: python -m studies.picture DIR')
-    main(sys.argv[1])
+    command('picture', main)

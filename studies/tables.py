@@ -1,18 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`python -m studies.tables FILE.md`: make the page of tables, docs/evidence/tables.md."""
-from pathlib import Path
-import sys
-
-from studies.belief import belief_table, constant_normaliser_table
-from studies.compare.section import table, template, write_page
+from studies.belief import belief_table, constant_normaliser_table  # noqa: F401: for the page
+from studies.common import CONFIG, filled, page_command, table
 from symdp_ros.analysis.audit import audit
 from symdp_ros.analysis.calibration import Calibration, Error
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps import read_graph
 
-DEPOT = Path(__file__).resolve().parent.parent / 'config' / 'depot.geojson'
 
 #: Out-degrees 3, 2, 1 and 4; the first two rows are the paper's.
 FOUR = Chain({'s0': ['s1', 's2', 's3'], 's1': ['s1', 's2'], 's2': ['s0'],
@@ -44,6 +40,11 @@ def accuracy() -> Accuracies:
     return Calibration(depot(), 1, LENGTH, walks=WALKS).table(EPSILONS)
 
 
+def most_error(found: Accuracies) -> float:
+    """Return the largest standard error."""
+    return max(error.standard_error for row in found.values() for error in row.values())
+
+
 def accuracy_table(found: Accuracies) -> str:
     """Return it in Markdown."""
     return table(('ε', *next(iter(found.values()))), [
@@ -53,20 +54,14 @@ def accuracy_table(found: Accuracies) -> str:
 
 def depot() -> Chain:
     """Return the depot's chain, with staying, from its first state."""
-    graph = read_graph(DEPOT, self_loops=True)
+    graph = read_graph(CONFIG / 'depot.geojson', self_loops=True)
     return graph.chain(next(iter(graph.successors)))
 
 
-def page(quick: bool = False) -> str:
+def page() -> str:
     """Return the page."""
-    found = accuracy()
-    return template(__file__).format(
-        length=LENGTH, walks=WALKS, audit=audit_table(),
-        belief=belief_table('depot', depot(), BELIEVED, POLICY), policy=POLICY,
-        normaliser=constant_normaliser_table('four', FOUR, NORMALISED),
-        accuracy=accuracy_table(found), accuracy_off=max(
-            error.standard_error for row in found.values() for error in row.values()))
+    return filled(__file__, {**globals(), 'found': accuracy()})
 
 
 if __name__ == '__main__':
-    write_page(page, sys.argv[1:])
+    page_command('tables', page)

@@ -8,23 +8,22 @@ Its numbers come out again, and what they are made with is right.
 from itertools import product
 import json
 from math import exp
-from pathlib import Path
+import sys
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from studies.alike import is_among
-from studies.compare import (__main__ as command, areas, in_zones, location, matching, places,
-                             section, words)
+from studies import common
+from studies.compare import (__main__ as command, areas, in_zones, location, matching,
+                             outside_audit, places, words)
 from studies.compare.adversary import by_channel
-from studies.compare.floor import best_guess, floor
-from studies.compare.page import page
+from studies.compare.floor import best_guess
 from symdp_ros.core.chain import Chain
 from symdp_ros.maps.graph import TransitionGraph
 
-DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
+DOCS = common.DOCS / 'evidence'
 NUMBERS = json.loads((DOCS / 'comparison.json').read_text(encoding='utf-8'))
-needs_maps = pytest.mark.skipif(not section.DATA.is_dir(), reason='the maps are not there')
+needs_maps = pytest.mark.skipif(not common.DATA.is_dir(), reason='the maps are not there')
 SMALL = Chain({'a': {'a': 0.5, 'b': 0.5}, 'b': {'a': 0.2, 'c': 0.8},
                'c': {'a': 0.3, 'b': 0.3, 'c': 0.4}}, 'a')
 SQUARE = areas.Area('square', TransitionGraph(
@@ -33,10 +32,9 @@ SQUARE = areas.Area('square', TransitionGraph(
 
 
 def test_the_page_is_made_from_the_numbers():
-    sections = command.sections()
-    assert not NUMBERS['quick'] and NUMBERS['sections'].keys() == sections.keys()
+    assert not NUMBERS['quick'] and [*NUMBERS['sections']] == [*command.NAMES]
     text = (DOCS / 'comparison.md').read_text(encoding='utf-8')
-    assert text == page(NUMBERS, sections)
+    assert text == command.page(NUMBERS)
     for figure in DOCS.glob('comparison-*.svg'):
         assert f']({figure.name})' in text
 
@@ -47,7 +45,7 @@ def test_the_page_is_made_from_the_numbers():
     (areas.SPARSE, 30, 0.5)])
 def test_words_repeat(name, k, epsilon):
     found = NUMBERS['sections']['words']
-    assert is_among(words.row(name, k, epsilon, found['walks']), found['rows'])
+    assert words.row(name, k, epsilon, found['walks']) in found['rows']
 
 
 @needs_maps
@@ -63,7 +61,7 @@ def test_places_repeat():
     found = NUMBERS['sections']['places']
     for key in ('laplace', 'graph', 'policy', 'guided', 'adaptive'):
         row = places.row('nav2/route_turtlebot3_graph.geojson', key, 3, found['walks'])
-        assert is_among(row, found['rows'])
+        assert row in found['rows']
 
 
 @needs_maps
@@ -123,13 +121,6 @@ def test_the_adversary_is_bayes():
         weights[range(3), route] += chance
     weights /= weights.sum(axis=1, keepdims=True)
     assert by_channel(SMALL, channel, seen)[:, :, 0] == pytest.approx(weights)
-
-
-def test_the_floor_of_a_chain():
-    before = np.array([[1, 0, 0], [0.5, 0.5, 0]])  # of s_0 and s_1
-    rows = [[0.5, 0.5], [0.2, 0.8], [0.3, 0.3, 0.4]]
-    errors = [1 - best_guess(np.array(row), 0.7) for row in rows]
-    assert floor(SMALL, 2, 0.7) == pytest.approx((before @ errors).mean())
 
 
 def test_draws_follow_the_channel():
@@ -192,56 +183,31 @@ def test_the_floor_is_the_linear_program():
             assert best_guess(prior, epsilon) == pytest.approx(-found.fun, abs=1e-7)
 
 
-def test_the_floor_of_equal_moves():
-    for n in (1, 2, 5):
-        assert best_guess(np.full(n, 1 / n), 2.0) == pytest.approx(exp(2) / (n - 1 + exp(2)))
-
-
 def test_an_interrupted_run_is_resumed(monkeypatch, tmp_path):
-    monkeypatch.setattr(section, 'ROOT', tmp_path)
-    kept = tmp_path / 'build' / 'compare-quick' / 'some.jsonl'
-    assert section.measure_all('some', True, pow, [(2, 3), (2, 5)]) == [8, 32]
+    monkeypatch.setattr(common, 'ROOT', tmp_path)
+    kept = tmp_path / 'build' / 'studies' / 'some' / 'part.jsonl'
+    tasks = 'some', 'part', False, pow, [(2, 3), (2, 5)]
+    assert common.measure_all(*tasks) == [8, 32]
     kept.write_text('[[2, 3], 7]\n[[2, 5], 3')  # the second line was cut off
-    assert section.measure_all('some', True, pow, [(2, 3), (2, 5)]) == [7, 32]
+    assert common.measure_all(*tasks) == [7, 32]
     assert sorted(map(json.loads, kept.read_text().splitlines())) == [[[2, 3], 7], [[2, 5], 32]]
 
 
-class Sections:
-    """Two sections; one cannot be measured."""
-
-    class good:
-        TITLE = 'Good'
-
-        @staticmethod
-        def short(found):
-            return 'It is good.'
-
-        @staticmethod
-        def measure(quick):
-            return {'error': 0.25}
-
-        @staticmethod
-        def page(found):
-            return f'The error is {found["error"]}.'
-
-    class bad:
-        TITLE = 'Bad'
-
-        @staticmethod
-        def measure(quick):
-            raise section.Skipped('the data is not there')
-
-
 def test_the_command_writes_the_page(monkeypatch, tmp_path):
-    monkeypatch.setattr(section, 'ROOT', tmp_path)
-    monkeypatch.setattr(command, 'sections', lambda: {
-        'good': Sections.good, 'bad': Sections.bad})
-    command.main(tmp_path / 'out', quick=True)
+    """A section that cannot be measured says why, and keeps what it had."""
+    def skipped(quick):
+        raise common.Skipped('the data is not there')
+
+    found = NUMBERS['sections']['outside_audit']
+    for name, section in command.sections().items():
+        monkeypatch.setattr(section, 'measure', skipped)
+    monkeypatch.setattr(outside_audit, 'measure', lambda quick: found)
+    monkeypatch.setattr(sys, 'argv', ['compare', str(tmp_path / 'out'), '--quick'])
+    common.command('compare', command.main, quick=True, parts=command.NAMES)
     text = (tmp_path / 'out' / 'comparison.md').read_text()
-    assert '## In short\n\n- It is good.\n\n## Good' in text
-    assert '## Good\n\nThe error is 0.25.' in text
-    assert '## Bad\n\nNot measured in this run: the data is not there.' in text
-    assert not (tmp_path / 'build' / 'compare-quick').exists()
-    monkeypatch.setattr(Sections.good, 'measure', None)  # not measured again
-    command.main(tmp_path / 'out', quick=True, only=['bad'])
+    assert '**This is a small run' in text and 'and none of ours. An audit by samples' in text
+    assert 'among 1,000 places\n\nNot measured in this run: the data is not there' in text
+    monkeypatch.setattr(outside_audit, 'measure', skipped)
+    monkeypatch.setattr(sys, 'argv', [*sys.argv, '--only', 'words'])
+    common.command('compare', command.main, quick=True, parts=command.NAMES)
     assert (tmp_path / 'out' / 'comparison.md').read_text() == text

@@ -11,8 +11,8 @@ from random import Random
 
 import numpy as np
 import pytest
+from studies.common import Skipped
 from studies.compare import outside_audit, trajectories
-from studies.compare.section import Skipped
 
 
 @pytest.mark.parametrize('section, variable', [(outside_audit, 'DP_SNIPER'),
@@ -26,30 +26,29 @@ def test_without_the_code_of_others_a_section_is_skipped(section, variable, monk
         section.measure(True)
 
 
-@pytest.mark.parametrize('name', outside_audit.AUDITED)
-def test_the_exact_losses_of_what_is_audited(name):
+@pytest.mark.parametrize('name, audited', outside_audit.AUDITED.items())
+def test_the_exact_losses_of_what_is_audited(name, audited):
     """Ours keep ε; the broken copies do not."""
-    kind, arguments, broken = outside_audit.AUDITED[name]
-    mechanism = kind(*arguments)
+    mechanism = audited.make()
     for word in (('s1', 's2', 's0'), ('s2', 's2', 's2')):
-        assert sum(mechanism.law(word).values()) == pytest.approx(1)
+        assert sum(audited.law(mechanism, word).values()) == pytest.approx(1)
     loss, word, other = outside_audit.worst_pairs(name)[0]
-    assert (loss > outside_audit.EPSILON + 1e-9) == broken
+    assert (loss > outside_audit.EPSILON + 1e-9) == audited.broken
     assert sum(s != t for s, t in zip(word, other, strict=True)) == 1
 
 
 def test_the_broken_step_draws_as_its_law():
     """With a false-alarm probability below 1e-6: Hoeffding's bound, 16 outputs."""
-    broken = outside_audit.DrawnTwice('guided')
-    word, draws = ('s3', 's2', 's0'), 4_000
-    found = Counter(broken.draw(word) for _ in range(draws))
+    broken = outside_audit.AUDITED['broken: `step` draws again where it missed the truth']
+    mechanism, word, draws = broken.make(), ('s3', 's2', 's0'), 4_000
+    found = Counter(broken.draw(mechanism, word) for _ in range(draws))
     reach = np.sqrt(log(2 * 16 / 1e-6) / (2 * draws))
-    for output, chance in broken.law(word).items():
+    for output, chance in broken.law(mechanism, word).items():
         assert abs(found[output] / draws - chance) <= reach
 
 
 def test_outputs_are_indicators():
-    audited = outside_audit.Audited('`OnlineMechanism.step`, guided')
+    audited = outside_audit.Sampler('`OnlineMechanism.step`, guided')
     drawn = audited.m(np.array([1.0, 2.0, 0.0]), 5)
     assert drawn.shape == (5, len(outside_audit.OUTPUTS)) and (drawn.sum(axis=1) == 1).all()
 
@@ -58,11 +57,9 @@ def test_outputs_are_indicators():
     ((0.9, 1.2), 'Both broken copies are caught, and none of ours.'),
     ((1.1, 1.2), 'Not as expected: ours.'), ((0.9, 0.8), 'Not as expected: broken.')])
 def test_the_verdict_of_the_audit(bounds, text):
-    rows = [{'mechanism': name, 'broken': name == 'broken', 'exact': 1.0, 'found': bound + 0.05,
-             'bound': bound, 'samples': 1000}
+    rows = [{'mechanism': name, 'broken': name == 'broken', 'bound': bound}
             for name, bound in zip(('ours', 'broken'), bounds, strict=True)]
-    found = {'epsilon': 1.0, 'confidence': 0.999, 'pairs': 3, 'length': 3, 'rows': rows}
-    assert text in outside_audit.page(found)
+    assert text in outside_audit.verdict({'epsilon': 1.0, 'rows': rows})
 
 
 @pytest.fixture
@@ -71,11 +68,11 @@ def town(monkeypatch):
     points = np.concatenate([np.random.default_rng(1).uniform(0, 0.2, (30, 2)),
                              np.random.default_rng(2).uniform(0.8, 1, (30, 2))])
     monkeypatch.setattr(trajectories, 'places', lambda: points)
-    for function in (trajectories.successors, trajectories.chain, trajectories.ours):
-        function.cache_clear()
-    yield points
-    for function in (trajectories.successors, trajectories.chain, trajectories.ours):
-        function.cache_clear()
+    for after in (False, True):
+        for function in (trajectories.successors, trajectories.chain, trajectories.ours):
+            function.cache_clear()
+        if not after:
+            yield points
 
 
 def test_the_map_of_nearest_places(town):
@@ -109,18 +106,13 @@ def test_distances_are_in_degrees(town):
     assert trajectories.nearest(town[[3, 50]] + 1e-9) == [3, 50]
 
 
-def test_the_page_of_trajectories(tmp_path):
+def test_the_summary_of_trajectories():
     rows = [{'input': kind, 'mechanism': name, 'epsilon': per_place * trajectories.LENGTH,
-             'off': 0.1 + 0.01 * i, 'deviation': 0.001, 'allowed': 0.5, 'right': 0.25}
+             'off': 0.1 + 0.01 * i, 'deviation': 0.001}
             for kind in trajectories.INPUTS
-            for i, name in enumerate((*trajectories.THEIRS.values(), *trajectories.OURS.values()))
+            for i, name in enumerate(trajectories.LABELLED.values())
             for per_place in trajectories.PER_PLACE]
-    found = {'places': 1000, 'moves': 13758, 'count': 10, 'longest': 234, 'single': 0.5,
-             'truth': {'check-ins': 0.44, 'walks': 1.0}, 'rows': rows}
-    text = trajectories.page(found)
-    assert text.count('0.1000, 50%') == 2 * len(trajectories.PER_PLACE[::2])
-    assert '- On their check-ins: theirs at ε = 26, 52, 78, 104, 130.' in text
+    said = '- On their check-ins: theirs at ε = 26, 52, 78, 104, 130.'
+    assert said in trajectories.summary({'rows': rows})
     rows[0]['deviation'] = 0.04
-    assert ': neither at ε = 26; theirs at ε = 52,' in trajectories.page(found)
-    trajectories.draw(found, tmp_path)
-    assert (tmp_path / 'comparison-trajectories.svg').read_text().endswith('</svg>\n')
+    assert ': neither at ε = 26; theirs at ε = 52,' in trajectories.summary({'rows': rows})

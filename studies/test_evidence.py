@@ -51,7 +51,7 @@ def test_the_page_of_gains_is_made_from_its_numbers():
 
 
 def test_moves_that_the_map_allows():
-    [sentence] = re.findall(r'at a success of 50% the map allows: (.*); of ours, all', TEXT[
+    [sentence] = re.findall(r'at a success of 50% the map allows:\s(.*); of ours, all', TEXT[
         'comparison'])
     shares = sorted(int(share) for share in re.findall(r'(\d+)%', sentence))
     assert f'the map allows {shares[0]}% to {shares[-1]}%' in TEXT['index']

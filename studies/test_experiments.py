@@ -16,9 +16,8 @@ import pytest
 from studies.paper import schemes, study, town
 from studies.paper.page import page
 from symdp_ros.analysis.accuracy import accuracy
-from symdp_ros.analysis.alternatives import differences, is_adjacent
-from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline.automaton import HammingAutomaton
+from symdp_ros.maps import read_chain
 from symdp_ros.maps.chain_file import read_chain_file
 from symdp_ros.maps.graph import structure
 
@@ -55,23 +54,13 @@ def test_the_map_is_the_town_of_the_figures():
 
 
 def test_the_route_and_the_detour():
-    chain = Chain.from_yaml(town.SPARSE_FILE)
+    chain = read_chain(town.SPARSE_FILE)
     assert chain.initial_state == town.STARTS['start']
     assert len(town.ROUTE) == 14 and chain.is_feasible(town.ROUTE)
     assert [len(chain.successors(street)) for street in (chain.initial_state, *town.ROUTE[:4])] \
         == [2, 5, 3, 2, 3]
     assert len(chain.successors(town.STARTS['detour'])) == 4
     assert town.ROUTE[0] not in chain.successors(town.STARTS['detour'])
-
-
-@pytest.mark.parametrize('word', [
-    town.ROUTE, ('High Street', 'King Street', 'High Street'),
-    ('Bell Lane', 'High Street', 'Bell Lane', 'Bell Lane')])
-def test_a_drive_has_a_piece_for_each_symbol(word):
-    pieces = town.drive('Abbey Street' if word == town.ROUTE else 'High Street West', word)
-    assert [t for t, _ in pieces] == [*range(-1, len(word))]
-    for (_, before), (_, after) in zip(pieces, pieces[1:], strict=False):
-        assert before[-1] == pytest.approx(after[0])
 
 
 def test_settings_are_those_of_the_file():
@@ -84,7 +73,7 @@ def test_settings_are_those_of_the_file():
 
 def test_private_routes_repeat_and_are_feasible():
     assert NUMBERS['private_routes'] == study.routes()
-    chain = Chain.from_yaml(town.SPARSE_FILE)
+    chain = read_chain(town.SPARSE_FILE)
     assert all(chain.is_feasible(word) for words in NUMBERS['private_routes'].values()
                for word in words.values())
 
@@ -117,17 +106,6 @@ def test_what_the_page_says_of_our_policy():
     at_5 = {start: {policy: ERRORS[start][policy]['exact'][ERRORS['epsilon']['exact'].index(5.0)]
                     for policy in study.POLICIES} for start in town.STARTS}
     assert at_5['far away']['guided'] > 13 and at_5['far away']['paper'] < 12
-
-
-def test_the_paths_of_figure_1():
-    for word in schemes.PATHS.values():
-        cells = np.array([[int(part) for part in cell.split(',')] for cell in word])
-        assert len(word) == 9 and (np.abs(np.diff(cells, axis=0)).sum(axis=1) == 1).all()
-        assert (word[0], word[-1]) == ('1,1', '5,5')
-    assert differences(schemes.PATHS[1], schemes.PATHS[2]) == 2
-    adjacent = [is_adjacent(schemes.PATHS[i], schemes.PATHS[j], 3)
-                for i, j in ((1, 2), (1, 3), (2, 3))]
-    assert adjacent == [True, False, False]
 
 
 def test_the_automaton_of_figure_2_has_a_row_for_each_count_of_errors():

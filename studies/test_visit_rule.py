@@ -3,7 +3,7 @@
 """The study of the rule of `protect`, on a small map."""
 import pytest
 from studies import visit_rule
-from studies.compare.section import write_page
+from studies.common import page_command
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.maps.graph import TransitionGraph
 
@@ -32,14 +32,15 @@ def test_shorter_periods_err_more(visits):
 
 
 def test_without_the_maps_it_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr('studies.compare.areas.DATA', tmp_path / 'missing')
+    monkeypatch.setattr('studies.common.DATA', tmp_path / 'missing')
+    monkeypatch.setattr('sys.argv', ['', str(tmp_path / 'page.md')])
     with pytest.raises(SystemExit, match='skipped: the maps are not there'):
-        write_page(visit_rule.page, [])
+        page_command('visit_rule', visit_rule.page, quick=True)
 
 
 def test_the_page(monkeypatch):
-    cell = {'rule': 0.41, 'best': 0.4, 'ways': 7, 'error': 0.01, 'way': ''}
-    monkeypatch.setattr(visit_rule, 'measure_all', lambda name, quick, function, arguments: [
+    cell = {'rule': 0.41, 'best': 0.4, 'ways': 7, 'error': 0.01}
+    monkeypatch.setattr(visit_rule, 'measure_all', lambda study, name, quick, of, arguments: [
         [{'live': cell, 'logs': {**cell, 'rule': 0.4}}]] * len(arguments))
     text = visit_rule.page(quick=True)
     assert f'| {visit_rule.QUICK} | 0.410 / 0.400 |' in text

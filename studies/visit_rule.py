@@ -3,17 +3,15 @@
 """
 How far the rule of `words.visit_rule` is behind the best that can be set by hand.
 
-`python -m studies.visit_rule FILE.md [--quick]` makes the page; without a file it prints it. It
-reads the maps of the folder shared/data next to the repository, and says so where it is not there.
-`--quick`: one map.
+`python -m studies.visit_rule FILE.md [--quick]` makes the page. It reads the maps of the folder
+shared/data next to the repository, and says so where it is not there. `--quick`: one map.
 """
 from collections.abc import Iterable
 from dataclasses import replace
-import sys
 from typing import Any
 
+from studies.common import filled, measure_all, page_command, table
 from studies.compare.areas import area, names, SPARSE, TOWN
-from studies.compare.section import measure_all, table, template, write_page
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps.reports import adjacency_of
@@ -21,8 +19,8 @@ from symdp_ros.maps.reports import adjacency_of
 PROTECTS, EPSILONS, STAY = (10.0, 30.0, 120.0), (1.0, 2.0, 3.0, 5.0), 60.0
 KINDS = ('live', 'logs')
 QUICK = 'nav2/route_sample_graph.geojson'
-_WALKS, _MANY = 160, 1600
-_BEHIND = 0.02  # from which on a cell is measured again, on many walks
+WALKS, MANY = 160, 1600
+BEHIND = 0.02  # from which on a cell is measured again, on many walks
 
 
 def compared(visits: VisitCalibration, protect: float,
@@ -41,9 +39,7 @@ def compared(visits: VisitCalibration, protect: float,
             way, visits.mechanism(way, period, privacy), period)
         result[kind] = {
             'rule': ruled.wrong, 'best': min(best.wrong, ruled.wrong), 'ways': len(of_kind),
-            'error': max(best.standard_error, ruled.standard_error),
-            'way': f'{best.mechanism}, a report every {best.report_period:g} s, '
-                   f'moves {best.moves}'}
+            'error': max(best.standard_error, ruled.standard_error)}
     return result
 
 
@@ -53,11 +49,11 @@ def measured(name: str, protect: float) -> list[dict[str, dict[str, Any]]]:
     busiest = max(graph.successors, key=lambda state: len(graph.successors[state]))
     few, many = [VisitCalibration(replace(graph, initial_state=busiest, initial_line=None),
                                   protect=protect, stay=STAY, walks=walks)
-                 for walks in (_WALKS, _MANY)]
+                 for walks in (WALKS, MANY)]
     cells = []
     for epsilon in EPSILONS:
         found = compared(few, protect, epsilon)
-        if any(cell['rule'] - cell['best'] > _BEHIND for cell in found.values()):
+        if any(cell['rule'] - cell['best'] > BEHIND for cell in found.values()):
             found = compared(many, protect, epsilon)
         cells.append(found)
     return cells
@@ -67,10 +63,10 @@ def page(quick: bool = False) -> str:
     """Return the page."""
     maps = [QUICK] if quick else [name for name in names() if name not in (TOWN, SPARSE)]
     arguments = [(name, protect) for name in maps for protect in PROTECTS]
-    found = dict(zip(arguments, measure_all('visit_rule', quick, measured, arguments),
+    found = dict(zip(arguments, measure_all('visit_rule', 'errors', quick, measured, arguments),
                      strict=True))
 
-    def worst(kind: str, some: Iterable[tuple[str, float]] = tuple(arguments)) -> dict[str, Any]:
+    def worst(kind: str, some: Iterable[tuple[str, float]]) -> dict[str, Any]:
         return max((cell[kind] for pair in some for cell in found[pair]),
                    key=lambda cell: cell['rule'] - cell['best'])
 
@@ -79,17 +75,10 @@ def page(quick: bool = False) -> str:
             for name in maps]
     head = ['map', *(f'{kind}, {protect:g} s' for kind in KINDS for protect in PROTECTS)]
     cells = [cell[kind] for each in found.values() for cell in each for kind in KINDS]
-    behind = {kind: worst(kind)['rule'] - worst(kind)['best'] for kind in KINDS}
-    return template(__file__).format(
-        table=table(head, rows), protects=_listed(PROTECTS), epsilons=_listed(EPSILONS),
-        stay=STAY, walks=_WALKS, many=_MANY, behind=_BEHIND,
-        error=max(cell['error'] for cell in cells),
-        ways=max(cell['ways'] for cell in cells), **behind)
-
-
-def _listed(numbers: tuple[float, ...]) -> str:
-    return ', '.join(f'{number:g}' for number in numbers)
+    behind = {kind: cell['rule'] - cell['best'] for kind in KINDS
+              for cell in [worst(kind, arguments)]}
+    return filled(__file__, {**globals(), **behind, 'rows': table(head, rows), 'cells': cells})
 
 
 if __name__ == '__main__':
-    write_page(page, sys.argv[1:])
+    page_command('visit_rule', page, quick=True)

@@ -12,25 +12,19 @@ from collections import Counter
 from collections.abc import Callable
 import json
 from math import comb, exp
-from pathlib import Path
-import sys
 
 import numpy as np
-from studies.compare import section
+from studies.common import CONFIG, DOCS, filled, page_command
 from studies.compare.adversary import transitions
-from studies.coordination.page import summary
-from studies.picture import PERIOD
-from studies.zones import clinic, PROTECT, STAY
+from studies.coordination.page import summary  # noqa: F401: for the page
+from studies.zones import clinic, PERIOD, protected, STAY
+from studies.zones import PROTECT  # noqa: F401: for the page
 from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.analysis.adversary import best_guess
 from symdp_ros.core.annotations import Floats, Ints
-from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.privacy import Privacy
 from symdp_ros.maps import read_graph
-from symdp_ros.maps.reports import adjacency_of, Reports
+from symdp_ros.maps.reports import Reports
 
-ROOT = Path(__file__).resolve().parents[1]
-DOCS, DEPOT = ROOT / 'docs', ROOT / 'config' / 'depot.geojson'
 SECONDS, WALKS, SEED = 1_200, 40, 1
 DELAYS = 60, 300         # seconds: a minute and five, as the page says
 SIGMA, REACH = 5.0, 20   # metres: of the noise of each report, of an offset that stays
@@ -59,22 +53,21 @@ class Clinic:
         self.walks: Ints = np.array([[index[state] for state in word]
                                      for word in patrols(chain, SECONDS, WALKS)])
 
-    def right(self, evidence: Callable[[Ints], Floats], start: Floats | None = None) -> float:
+    def right(self, evidence: Callable[[Ints], Floats]) -> float:
         """
         Return how often the adversary's best guess is right, over all walks and seconds.
 
         :param evidence: walk → likelihoods of what is published, SECONDS × S (of s_t) or
             SECONDS × S × S (of s_{t−1} and s_t).
-        :param start: the distribution of s_0; the lift where it is left out.
         """
-        return float(np.mean([self.posteriors(evidence(walk), start).argmax(axis=1) == walk
+        return float(np.mean([self.posteriors(evidence(walk)).argmax(axis=1) == walk
                               for walk in self.walks]))
 
-    def posteriors(self, evidence: Floats, start: Floats | None = None) -> Floats:
+    def posteriors(self, evidence: Floats) -> Floats:
         """Return the chances of the places of each second, given all evidence: SECONDS × S."""
         steps = self.moves * (evidence if evidence.ndim == 3 else evidence[:, np.newaxis, :])
         forward, backward = np.empty((2, len(steps), len(self.states)))
-        now = self.start if start is None else start
+        now = self.start
         for t, step in enumerate(steps):
             now = now @ step
             now /= now.sum()
@@ -85,6 +78,16 @@ class Clinic:
             back = steps[t] @ back
             back /= back.max()
         return forward * backward
+
+
+def nothing(clinic: Clinic) -> float:
+    """Return the success where nothing is published."""
+    return clinic.right(lambda walk: np.ones((len(walk), len(clinic.states))))
+
+
+def wards(clinic: Clinic) -> float:
+    """Return the success where the zones are published."""
+    return clinic.right(lambda walk: clinic.zones == clinic.zones[walk][:, None])
 
 
 def speed(clinic: Clinic) -> float:
@@ -151,7 +154,7 @@ def told_apart() -> tuple[int, int]:
     By colour refinement from the place where the robot starts: places are told apart by their
     distance from it, and then by the places that they lead to.
     """
-    graph = read_graph(DEPOT)
+    graph = read_graph(CONFIG / 'depot.geojson')
     colours = {state: int(state == next(iter(graph.successors))) for state in graph.successors}
     while True:
         signs = {state: (colours[state], tuple(sorted(colours[target] for target in row)))
@@ -217,13 +220,11 @@ def crowded(clinic: Clinic) -> tuple[float, float, float]:
 
 def ours(epsilon: float) -> float:
     """Return the success against `policy: adaptive`, one symbol in 31 s (a visit of 30 s)."""
-    chain = Reports(1.0, stay=STAY).chain(clinic()[0])
-    privacy = Privacy(epsilon, adjacency_of(PROTECT, float(PERIOD)))
-    mechanism = OnlineMechanism(chain, privacy, policy='adaptive', reports=PERIOD)
+    mechanism = protected(Reports(1.0, stay=STAY).chain(clinic()[0]), epsilon)
     return best_guess(mechanism, SECONDS // PERIOD + 1, walks=WALKS).after
 
 
-def page(quick: bool = False) -> str:
+def page() -> str:
     """Return the page in Markdown."""
     place = Clinic()
     stored = json.loads((DOCS / 'evidence' / 'coordination.json').read_text(encoding='utf-8'))
@@ -231,19 +232,8 @@ def page(quick: bool = False) -> str:
     single, many = told_apart()
     before, after = remembered(place)
     shared, collude, shown = crowded(place)
-    return section.template(__file__).format(
-        minutes=SECONDS // 60, walks=WALKS, places=len(place.states), protect=PROTECT,
-        ours_1=ours(1.0), ours_3=ours(3.0),
-        nothing=place.right(lambda walk: np.ones((len(walk), len(place.states)))),
-        speed=speed(place), team_none=summary(stored, 'none').average,
-        team_ours=summary(stored, 'guided', 'symbol', 4.0).average,
-        reach=REACH, offset=offset(place), sigma=SIGMA, noise=told, noise_moves=drawn,
-        single=single, many=many, pseudonyms=pseudonyms(place),
-        wards=place.right(lambda walk: place.zones == place.zones[walk][:, None]),
-        delay_0=delayed(place, DELAYS[0]), delay_1=delayed(place, DELAYS[1]),
-        epsilon=EPSILON, before=before, after=after,
-        crowd=CROWD, robots=ROBOTS, shared=shared, collude=collude, shown=shown)
+    return filled(__file__, {**globals(), **locals()})
 
 
 if __name__ == '__main__':
-    section.write_page(page, sys.argv[1:])
+    page_command('why_not', page)

@@ -7,9 +7,10 @@ What zones gain at equal ε on the sample clinic, and the picture of an hour.
 """
 from pathlib import Path
 from random import Random
-import sys
 
-from studies.compare import section
+from studies import common
+from studies.compare.areas import moves_alone
+from studies.drawing import new_figure, save
 from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.analysis.visits import Row, VisitCalibration
 from symdp_ros.core.chain import Chain
@@ -20,9 +21,10 @@ from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.reports import adjacency_of, Reports
 from symdp_ros.maps.zones import read_zones, States
 
-CLINIC = Path(__file__).parents[1] / 'config' / 'clinic.regions.yaml'
+CLINIC = common.CONFIG / 'clinic.regions.yaml'
 PROTECT, STAY, EPSILONS = 30.0, 60.0, (0.0, 1.0, 2.0, 3.0)
-_HOUR, _DRAWN_AT, _PERIOD = 3_600, 1.0, 31
+PERIOD = 31  # seconds from a signal to the next
+_HOUR, _DRAWN_AT = 3_600, 1.0
 _COLOURS = '#1b6ca8', '#d1495b', '#1f7a42'
 _TINTS = '#eef3f8', '#fbf0dd', '#e9f4ea'
 
@@ -55,23 +57,19 @@ def table() -> str:
                       *(f'{row.live.metres_off:.1f}' for row in each),
                       *(f'{row.guess.after:.2f} ± {row.guess.standard_error:.2f}'
                         if row.guess else '' for row in each)))
-    return section.table(head, lines)
+    return common.table(head, lines)
 
 
 def draw(file: Path) -> None:
     """Draw an hour: where the robot was, and what others saw without zones and with them."""
-    from matplotlib.figure import Figure
-
     graph, zones = clinic()
-    plain = TransitionGraph({s: list(row) for s, row in graph.successors.items()},
-                            graph.initial_state)
-    single = Reports(1.0, stay=STAY).chain(plain)
+    single = Reports(1.0, stay=STAY).chain(moves_alone(graph))
     true = patrols(single, _HOUR, 1)[0]
     height = {state: i for i, state in enumerate(s for states in zones.values() for s in states)}
-    figure = Figure(figsize=(9, 6.6), layout='constrained')
-    panels = {'where it was': true,
-              f'what others saw, without zones: ε = {_DRAWN_AT:g}': _private(single, true, None),
-              f'what others saw, with zones: ε = {_DRAWN_AT:g}': _private(single, true, zones)}
+    figure = new_figure(9, 6.6)
+    panels = {'where it was': true, **{
+        f'what others saw, {how} zones: ε = {_DRAWN_AT:g}': private(
+            single, true, _DRAWN_AT, told) for how, told in (('without', None), ('with', zones))}}
     axes = figure.subplots(len(panels), 1, sharex=True)
     for axis, (title, word), colour in zip(axes, panels.items(), _COLOURS, strict=True):
         first = 0
@@ -88,24 +86,27 @@ def draw(file: Path) -> None:
         axis.set(xlim=(0, 60), ylim=(len(height) - 0.5, -0.5), yticks=[])
         axis.set_ylabel('places', size=9)
     axes[-1].set_xlabel('minutes')
-    figure.savefig(file, metadata={'Date': None} if file.suffix == '.svg' else None)
+    save(figure, file)
 
 
-def _private(chain: Chain, true: list[str], zones: States | None) -> list[str]:
-    privacy = Privacy(_DRAWN_AT, adjacency_of(PROTECT, float(_PERIOD)), zones)
-    mechanism = OnlineMechanism(chain, privacy, policy='adaptive', reports=_PERIOD,
-                                random=Random(1))
+def protected(chain: Chain, epsilon: float, zones: States | None = None) -> OnlineMechanism:
+    """Return the mechanism that hides any visit of PROTECT seconds, from public draws."""
+    privacy = Privacy(epsilon, adjacency_of(PROTECT, float(PERIOD)), zones)
+    return OnlineMechanism(chain, privacy, policy='adaptive', reports=PERIOD, random=Random(1))
+
+
+def private(chain: Chain, true: list[str], epsilon: float,
+            zones: States | None = None) -> list[str]:
+    """Return what others see in each second of a walk."""
+    mechanism = protected(chain, epsilon, zones)
     return mechanism.privatize(true[::mechanism.stride])
 
 
-def main(file: str) -> None:
+def main(file: Path) -> None:
     """Write the page, and beside it the picture."""
-    draw(Path(file).with_suffix('.svg'))
-    page = section.template(__file__).replace('{table}', table())
-    Path(file).write_text(page, encoding='utf-8')
+    draw(file.with_suffix('.svg'))
+    file.write_text(common.filled(__file__, globals()), encoding='utf-8')
 
 
 if __name__ == '__main__':
-    if len(sys.argv) != 2:
-        sys.exit('usage: python -m studies.zones FILE.md')
-    main(sys.argv[1])
+    common.command('zones', main)

@@ -3,11 +3,10 @@
 """
 Other privacy mechanisms beside ours: docs/evidence/comparison.md.
 
-Each section is a module of this package, named in `__main__.SECTIONS`, with
+Each section is a module of this package, named in `__main__.NAMES`, with
 
-- `TITLE`: its heading,
-- `measure(quick) -> dict`: its numbers, ready for JSON; raises `section.Skipped` with a reason,
-- `short(numbers) -> str`, where the page begins with its answer,
-- `page(numbers) -> str`: its text in Markdown, from these numbers alone,
+- `measure(quick) -> dict`: its numbers, ready for JSON; raises `common.Skipped` with a reason,
+- a page (`common.filled`) of the names of the module, of `numbers` and of each number; below ---
+  stands its answer for the head of the page,
 - `draw(numbers, folder)`, where it has figures: writes folder/comparison-….svg.
 """

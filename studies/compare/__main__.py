@@ -3,22 +3,18 @@
 """
 `python -m studies.compare [--quick] [--only SECTION …] DIRECTORY`: the page comparison.md.
 
-A section that has been measured is kept in build/compare until all are there, so that an
-interrupted run is resumed. Delete that folder to measure anew. A section that is not measured,
-since others are named by --only, or since it cannot be measured here, keeps the numbers of
-DIRECTORY.
+What is measured is kept in build/studies/compare until all is there, so that an interrupted run is
+resumed. A section that is not measured, since others are named by --only, or since it cannot be
+measured here, keeps the numbers of DIRECTORY.
 """
-import argparse
 from collections.abc import Collection
 from importlib import import_module
 import json
 from pathlib import Path
-from shutil import rmtree
 from types import ModuleType
 from typing import Any
 
-from studies.compare.page import page
-from studies.compare.section import Skipped, unfinished, write_numbers
+from studies.common import command, filled, Skipped, write_numbers
 
 #: The modules of this package that are sections, in the order of the page.
 NAMES = ('words', 'trajectories', 'places', 'in_zones', 'outside_audit')
@@ -39,51 +35,44 @@ def numbers(quick: bool, before: dict[str, Any], only: Collection[str] = ()) -> 
     kept = before['sections'] if before.get('quick') == quick else {}
     found = {}
     for name, section in sections().items():
-        file = unfinished(quick) / f'{name}.json'
-        if only and name not in only:
-            found[name] = kept.get(name, {'skipped': 'other sections alone were measured'})
-        elif file.exists():
-            found[name] = json.loads(file.read_text(encoding='utf-8'))
-        else:
-            try:
-                found[name] = section.measure(quick)
-            except Skipped as reason:
-                print(f'{name}: skipped: {reason}')
-                found[name] = kept.get(name, {'skipped': str(reason)})
-                continue
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(found[name]), encoding='utf-8')
+        try:
+            if only and name not in only:
+                raise Skipped('other sections alone were measured')
+            found[name] = section.measure(quick)
+        except Skipped as reason:
+            print(f'{name}: skipped: {reason}')
+            found[name] = kept.get(name, {'skipped': str(reason)})
     return {'quick': quick, 'sections': found}
 
 
-def write(found: dict[str, Any], folder: Path) -> None:
-    """Write comparison.json, the figures and comparison.md."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write_numbers(found, folder / 'comparison.json')
+def page(found: dict[str, Any]) -> str:
+    """Return the page in Markdown; a section that was skipped says why."""
+    parts, answers = [], []
+    for name, section in sections().items():
+        ours = found['sections'][name]
+        if 'skipped' in ours:
+            title = Path(section.__file__).with_suffix('.md').read_text(encoding='utf-8')
+            text = f'{title.splitlines()[0]}\n\nNot measured in this run: {ours["skipped"]}.'
+        else:
+            text, _, answer = filled(section.__file__, {
+                **vars(section), **ours, 'numbers': ours}).partition('\n---\n')
+            answers.append(answer.strip())
+        parts.append(text.strip())
+    return filled(__file__, {
+        'quick': found['quick'], 'answers': '\n'.join(filter(None, answers)),
+        'sections': '\n\n'.join(parts)})
+
+
+def main(folder: Path, quick: bool = False, only: Collection[str] = ()) -> None:
+    """Measure, and write comparison.json, the figures and comparison.md."""
+    file = folder / 'comparison.json'
+    before = json.loads(file.read_text(encoding='utf-8')) if file.exists() else {}
+    found = write_numbers(numbers(quick, before, only), file)
     for name, section in sections().items():
         if 'skipped' not in found['sections'][name] and hasattr(section, 'draw'):
             section.draw(found['sections'][name], folder)
-    (folder / 'comparison.md').write_text(page(found, sections()), encoding='utf-8')
-
-
-def main(directory: str | Path, quick: bool = False, only: Collection[str] = ()) -> None:
-    """Measure what is not yet measured, and write everything into a directory."""
-    earlier = Path(directory) / 'comparison.json'
-    before = json.loads(earlier.read_text(encoding='utf-8')) if earlier.exists() else {}
-    found = json.loads(json.dumps(numbers(quick, before, only)))
-    write(found, Path(directory))
-    for name in only:
-        for file in unfinished(quick).glob(f'{name}*'):
-            file.unlink()
-    if not only:
-        rmtree(unfinished(quick), ignore_errors=True)
+    (folder / 'comparison.md').write_text(page(found), encoding='utf-8')
 
 
 if __name__ == '__main__':
-    parser = argparse.ArgumentParser(prog='python -m studies.compare')
-    parser.add_argument('directory')
-    parser.add_argument('--quick', action='store_true', help='a small run')
-    parser.add_argument('--only', nargs='+', choices=NAMES, default=(), metavar='SECTION',
-                        help=f'measure these alone: {", ".join(NAMES)}')
-    options = parser.parse_args()
-    main(options.directory, options.quick, options.only)
+    command('compare', main, quick=True, parts=NAMES)

@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The maps that are compared on: all of shared/data, and two towns."""
+"""The maps that are compared on, all of shared/data and two towns; what they say of moves."""
 from dataclasses import dataclass
 from functools import cache, cached_property
+from random import Random
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
-from studies.compare.section import DATA, Skipped
+from studies.common import DATA, need_maps
 from studies.paper.town import CHAIN_FILE, SPARSE_FILE
 from symdp_ros.analysis.accuracy import patrols
-from symdp_ros.core.annotations import Floats, ShortInts
+from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import ChainError
 from symdp_ros.maps import read_graph, SUFFIXES
@@ -18,6 +19,29 @@ from symdp_ros.maps.graph import TransitionGraph
 
 TOWN, SPARSE = 'town', 'sparse town'  # the second one without staying
 _TOWNS = {TOWN: CHAIN_FILE, SPARSE: SPARSE_FILE}
+HABIT = 0.9
+
+
+def moves_alone(graph: TransitionGraph) -> TransitionGraph:
+    """Return the moves of a map alone."""
+    return TransitionGraph({state: list(row) for state, row in graph.successors.items()},
+                           graph.initial_state)
+
+
+def with_stay(graph: TransitionGraph, chance: float) -> Chain:
+    """Return the chain of a map with one probability of staying for all states."""
+    return moves_alone(graph).with_stay(chance).chain()
+
+
+def habit(chain: Chain, seed: int = 1) -> Chain:
+    """Return the chain with one likely move from each state."""
+    random, rows = Random(seed), {}
+    for state in chain.states:
+        likely = random.choice([s for s in chain.successors(state) if s != state] or [state])
+        rest = [s for s in chain.successors(state) if s != likely]
+        rows[state] = {likely: HABIT if rest else 1.0,
+                       **{s: (1 - HABIT) / len(rest) for s in rest}}
+    return Chain(rows, chain.initial_state)
 
 
 @dataclass(frozen=True)
@@ -29,21 +53,25 @@ class Area:
 
     def chain(self, k: int) -> Chain:
         """Return the chain of a robot that stays k symbols on average; k = 1: moves all alike."""
-        graph = self.graph
-        if k > 1 and self.name != SPARSE:
-            plain = {state: list(row) for state, row in graph.successors.items()}
-            graph = TransitionGraph(plain, graph.initial_state).with_stay(1 - 1 / k)
-        return graph.chain(graph.initial_state or next(iter(graph.successors)))
+        return (self.graph.chain() if k == 1 or self.name == SPARSE
+                else with_stay(self.graph, 1 - 1 / k))
 
     @cached_property
     def moves(self) -> Floats:
         """Return the fewest moves from each state to each, in either direction of each edge."""
-        states = list(self.graph.successors)
-        index = {state: i for i, state in enumerate(states)}
-        edges = np.array([(index[s], index[t]) for s, row in self.graph.successors.items()
-                          for t in row]).T
-        joined = csr_array((np.ones(edges.shape[1]), edges), shape=(len(states), len(states)))
-        return shortest_path(joined, directed=False, unweighted=True)
+        return self.shortest(np.ones(self.edges.shape[1]))
+
+    def shortest(self, lengths: Floats) -> Floats:
+        """Return the shortest way from each state to each, where edges have these lengths."""
+        size = len(self.graph.successors)
+        return shortest_path(csr_array((lengths, self.edges), shape=(size, size)), directed=False)
+
+    @cached_property
+    def edges(self) -> Ints:
+        """Return sources and targets of the moves from one state to another: shape (2, edges)."""
+        index = {state: i for i, state in enumerate(self.graph.successors)}
+        return np.array([(index[s], index[t]) for s, row in self.graph.successors.items()
+                         for t in row if s != t]).T
 
     @cached_property
     def metres(self) -> Floats | None:
@@ -62,17 +90,16 @@ class Area:
 @cache
 def area(name: str) -> Area:
     """Return the map of a name of `names`."""
-    if name in _TOWNS:
-        return Area(name, read_graph(_TOWNS[name]))
     file, _, number = name.partition(' ')
-    return Area(name, read_graph(DATA / file, prune=True, self_loops=True,
-                                 graph=int(number) if number else None))
+    graph = read_graph(_TOWNS[name]) if name in _TOWNS else read_graph(
+        DATA / file, prune=True, self_loops=True, graph=int(number) if number else None)
+    graph.initial_state = graph.initial_state or next(iter(graph.successors))
+    return Area(name, graph)
 
 
 def names() -> list[str]:
     """Return the names of all maps."""
-    if not DATA.is_dir():
-        raise Skipped(f'the maps are not there: {DATA.name}')
+    need_maps()
     found = []
     for path in sorted(DATA.rglob('*')):
         name = path.relative_to(DATA).as_posix()

@@ -6,22 +6,21 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from studies.compare import areas, location, matching
+from studies.common import measure_all, table
+from studies.compare import areas
 from studies.compare.adversary import by_channel
-from studies.compare.places import at_success, edge_length, LENGTH, MAPS
-from studies.compare.section import measure_all, table, template
+from studies.compare.places import at_success, by_noise, LENGTH, MAPS, per_metre, point
 from symdp_ros.analysis.adversary import moves_of, outputs_and_beliefs
 from symdp_ros.analysis.zoning import propose_zones
 from symdp_ros.core.annotations import Floats, Ints
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 
-TITLE = 'Zones: the ward is told, the room is hidden'
 SIZE = 12
 LABELS = {'alone': 'the zone alone', 'zones': 'adaptive, in zones',
           'laplace': 'planar Laplace', 'adaptive': 'adaptive, without zones'}
-_EPSILONS = 0.0, 1.0, 2.0, 3.0  # of ours in zones, at whose success the others are taken
-_GRIDS = {'alone': (0.0,), 'zones': _EPSILONS, 'laplace': np.geomspace(0.15, 15, 14),
+EPSILONS = 0.0, 1.0, 2.0, 3.0  # of ours in zones, at whose success the others are taken
+_GRIDS = {'alone': (0.0,), 'zones': EPSILONS, 'laplace': np.geomspace(0.15, 15, 14),
           'adaptive': np.geomspace(0.4, 8, 12)}
 _QUICK_MAPS = MAPS[1:2]
 
@@ -35,7 +34,7 @@ def measure(quick: bool) -> dict[str, Any]:
     return {'walks': walks, 'length': LENGTH, 'size': SIZE, 'maps': names,
             'zones': {name: len(propose_zones(areas.area(name).chain(1), SIZE))
                       for name in names},
-            'rows': measure_all('in_zones', quick, row, tasks)}
+            'rows': measure_all('compare', 'in_zones', quick, row, tasks)}
 
 
 def row(name: str, key: str, number: int, walks: int) -> dict[str, Any]:
@@ -50,20 +49,13 @@ def row(name: str, key: str, number: int, walks: int) -> dict[str, Any]:
         outputs = _centres(area.metres, zone_of)[zone_of[words]]
         beliefs = by_channel(chain, np.eye(len(zones))[zone_of], zone_of[words])
     elif key == 'laplace':
-        epsilon /= edge_length(area)
-        channel = location.planar_laplace(area, epsilon)
-        outputs = matching.draw(channel, words, np.random.default_rng(seed))
-        beliefs = by_channel(chain, channel, outputs)
+        epsilon = per_metre(area, epsilon)
+        outputs, beliefs = by_noise(area, key, epsilon, words, seed)
     else:
-        mechanism = OnlineMechanism(
-            chain, Privacy(epsilon, zones=zones if key == 'zones' else None), policy='adaptive',
-            random=Random(seed))
-        outputs, beliefs = outputs_and_beliefs(mechanism, words, moves_of(chain))
-    values = (beliefs.max(axis=1).mean(), (words != outputs).mean(),
-              area.moves[words, outputs].mean(), area.metres[words, outputs].mean(),
-              (zone_of[words] == zone_of[outputs]).mean())
-    return {'map': name, 'mechanism': key, 'epsilon': float(f'{epsilon:.4g}'),
-            'found': [round(float(value), 4) for value in values]}
+        privacy = Privacy(epsilon, zones=zones if key == 'zones' else None)
+        outputs, beliefs = outputs_and_beliefs(OnlineMechanism(
+            chain, privacy, policy='adaptive', random=Random(seed)), words, moves_of(chain))
+    return point(area, key, epsilon, words, outputs, beliefs, zone_of[words] == zone_of[outputs])
 
 
 def _centres(metres: Floats, zone_of: Ints) -> Ints:
@@ -75,90 +67,58 @@ def _centres(metres: Floats, zone_of: Ints) -> Ints:
     return np.array(centres)
 
 
-def _points(numbers: dict[str, Any], name: str, key: str) -> list[list[float]]:
-    return [found['found'] for found in numbers['rows']
-            if (found['map'], found['mechanism']) == (name, key)]
+# What the page is made of.
 
-
-def compared(numbers: dict[str, Any], name: str) -> list[tuple[float, dict[str, list[float]]]]:
-    """
-    Return (success, key → [errors, moves, metres, in the true zone]) for each ε in zones.
-
-    First that of the zone alone, which is where ours have ε = 0 too: the others are interpolated.
-    """
-    ours, found = _points(numbers, name, 'zones'), []
-    [alone] = _points(numbers, name, 'alone')
-    for number, (success, *values) in enumerate(ours):
-        each = {'alone': alone[1:]} if number == 0 else {}
-        each['zones'] = values
-        for key in ('laplace', 'adaptive'):
-            if (other := at_success(numbers, name, key, success)) is not None:
-                each[key] = other
-        found.append((success, each))
-    return found
-
-
-_SHOWN_AT = 1  # of _EPSILONS; the table shows it and that before it
-_ERROR, _, _METRES, _INSIDE = range(4)
+SHOWN = 1  # of EPSILONS; the table shows it and that before it
+ERROR, METRES, INSIDE = 0, 2, 3
 _HEAD = ('metres off', 'wrong', 'in the zone')
 
 
-def page(numbers: dict[str, Any]) -> str:
-    """Return the section in Markdown."""
-    names, zones = numbers['maps'], numbers['zones']
-    return template(__file__).format(
-        length=numbers['length'], size=numbers['size'], walks=numbers['walks'],
-        zones=', '.join(str(zones[name]) for name in names), means=_means(numbers),
-        summary=_summary(numbers))
+def compared(numbers: dict[str, Any], name: str, number: int) -> dict[str, list[float] | None]:
+    """
+    Return key → [errors, moves, metres, in the true zone] for an ε in zones, by its number.
+
+    The others are interpolated, at the success of ours: None where they have no such.
+    """
+    rows = {(row['mechanism'], row['epsilon']): row['found'] for row in numbers['rows']
+            if row['map'] == name}
+    success, *ours = rows['zones', EPSILONS[number]]
+    return {'alone': rows['alone', 0.0][1:] if number == 0 else None, 'zones': ours,
+            **{key: at_success(numbers, name, key, success) for key in ('laplace', 'adaptive')}}
 
 
-def mean(numbers: dict[str, Any], number: int) -> tuple[float, dict[str, list[float]]]:
-    """Return the means of `compared` over the maps; those that are there on each of them."""
-    found = [compared(numbers, name)[number] for name in numbers['maps']]
-    keys = [key for key in LABELS if all(key in each for _, each in found)]
-    return float(np.mean([success for success, _ in found])), {
-        key: np.mean([each[key] for _, each in found], axis=0).tolist() for key in keys}
+def mean(numbers: dict[str, Any], number: int) -> dict[str, list[float]]:
+    """Return the means of `compared` over the maps; NaN where one has none."""
+    found = [compared(numbers, name, number) for name in numbers['maps']]
+    return {key: np.mean([each[key] or [np.nan] * 4 for each in found], axis=0).tolist()
+            for key in LABELS}
 
 
-def _cells(found: list[float]) -> tuple[str, ...]:
-    return f'{found[_METRES]:.2f}', f'{found[_ERROR]:.1%}', f'{found[_INSIDE]:.0%}'
+def mean_success(numbers: dict[str, Any], number: int) -> float:
+    """Return how often the adversary is right in zones, the mean over the maps."""
+    return float(np.mean([row['found'][0] for row in numbers['rows']
+                          if (row['mechanism'], row['epsilon']) == ('zones', EPSILONS[number])]))
 
 
-def _means(numbers: dict[str, Any]) -> str:
-    parts = []
-    for number, epsilon in enumerate(_EPSILONS[:_SHOWN_AT + 1]):
-        success, found = mean(numbers, number)
-        keys = [key for key in LABELS if key != 'alone' or number == 0]
-        parts.append(table((f'ε = {epsilon:g} in zones: success {success:.0%}', *_HEAD), [
-            (LABELS[key], *(_cells(found[key]) if key in found else ('–',) * len(_HEAD)))
-            for key in keys]))
-    return '\n\n'.join(parts)
+def means(numbers: dict[str, Any]) -> str:
+    """Return a table for each ε that is shown."""
+    return '\n\n'.join(
+        table((f'ε = {EPSILONS[number]:g} in zones: success {mean_success(numbers, number):.0%}',
+               *_HEAD), [
+            (LABELS[key], *(text.replace('nan', '–').replace('–%', '–') for text in (
+                f'{found[METRES]:.2f}', f'{found[ERROR]:.1%}', f'{found[INSIDE]:.0%}')))
+            for key, found in mean(numbers, number).items() if key != 'alone' or number == 0])
+        for number in range(SHOWN + 1))
 
 
-def _summary(numbers: dict[str, Any]) -> str:
-    _, at_0 = mean(numbers, 0)
-    nearer = f'At ε = 0 ours are {at_0["zones"][_METRES]:.2f} m off, the zone alone ' \
-             f'{at_0["alone"][_METRES]:.2f} m'
-    lost = [(number, name) for number in range(len(_EPSILONS)) for name in numbers['maps']
-            if (each := compared(numbers, name)[number][1]).get('laplace') is not None
-            and each['laplace'][_METRES] < each['zones'][_METRES]]
-    count = sum('laplace' in compared(numbers, name)[number][1]
-                for number in range(len(_EPSILONS)) for name in numbers['maps'])
-    _, shown = mean(numbers, _SHOWN_AT)
-    inside = ', '.join(f'{LABELS[key]} {values[_INSIDE]:.0%}' for key, values in shown.items())
-    return (f'{nearer}. In {len(lost)} of {count} cases (map, ε), planar Laplace is off by fewer '
-            'metres at the same success: zones bring reports no nearer to the place, they decide '
-            f'what of it is told. In the true zone, at ε = {_EPSILONS[_SHOWN_AT]:g}: {inside}.')
+def closer(numbers: dict[str, Any]) -> list[bool]:
+    """Return for each map and ε whether planar Laplace is off by fewer metres than ours."""
+    return [other[METRES] < ours['zones'][METRES] for number in range(len(EPSILONS))
+            for name in numbers['maps'] for ours in [compared(numbers, name, number)]
+            if (other := ours['laplace']) is not None]
 
 
-def short(numbers: dict[str, Any]) -> str:
-    """Return the answer in a sentence or two."""
-    success, found = mean(numbers, _SHOWN_AT)
-    own, text = found['zones'], ''
-    if 'laplace' in found:
-        other = found['laplace']
-        text = (f', of planar Laplace {other[_INSIDE]:.0%}, where the adversary succeeds as '
-                f'often. They are off by {own[_METRES]:.1f} m, and by {other[_METRES]:.1f} m')
-    return (f'**Tell the ward, hide the room.** With zones of up to {numbers["size"]} places and '
-            f'ε = {_EPSILONS[_SHOWN_AT]:g}, {own[_INSIDE]:.0%} of reports lie in the true zone'
-            f'{text}. The adversary is right {success:.0%} of the time.')
+def inside(numbers: dict[str, Any]) -> str:
+    """Return how often reports lie in the true zone, in a sentence."""
+    return ', '.join(f'{LABELS[key]} {found[INSIDE]:.0%}'
+                     for key, found in mean(numbers, SHOWN).items() if key != 'alone')

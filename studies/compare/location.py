@@ -11,13 +11,11 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import shortest_path
 from scipy.spatial import ConvexHull, QhullError
 from scipy.special import gammaincinv
 from scipy.stats.qmc import Sobol
 from studies.compare.areas import Area
-from symdp_ros.core.annotations import Floats, Ints
+from symdp_ros.core.annotations import Floats
 
 DRAWS = 2**11
 DELTA = 0.01
@@ -64,7 +62,7 @@ def policy(area: Area, epsilon: float) -> Floats:
 
     :param epsilon: per edge of the policy graph.
     """
-    at, (sources, targets) = area.positions, edges(area)
+    at, (sources, targets) = area.positions, area.edges
     return _remapped(at, k_norm_noise(at[sources] - at[targets], epsilon), at)
 
 
@@ -120,20 +118,9 @@ def _remapped(centres: Floats, noise: Floats, places: Floats) -> Floats:
     return found
 
 
-def edges(area: Area) -> Ints:
-    """Return sources and targets of the moves from one state to another: shape (2, edges)."""
-    index = {state: i for i, state in enumerate(area.graph.successors)}
-    return np.array([(index[s], index[t]) for s, row in area.graph.successors.items()
-                     for t in row if s != t]).T
-
-
 def _along_edges(area: Area) -> Floats:
-    sources, targets = edges(area)
     assert area.metres is not None
-    lengths = np.maximum(area.metres[sources, targets], 1e-9)  # 0 would be no edge
-    size = len(area.graph.successors)
-    return shortest_path(csr_array((lengths, (sources, targets)), shape=(size, size)),
-                         directed=False)
+    return area.shortest(np.maximum(area.metres[tuple(area.edges)], 1e-9))  # 0 would be no edge
 
 
 #: Channels that do not depend on what was reported before.

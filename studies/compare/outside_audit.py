@@ -8,26 +8,23 @@ words, trains a classifier to tell them apart, and returns a lower bound of the 
 code is run as it is: DP_SNIPER names a checkout of github.com/eth-sri/dp-sniper, and the Python
 that runs this needs torch, scikit-learn, mmh3, pandas and tensorboard.
 """
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from math import exp, inf, log
 import os
 from pathlib import Path
 import sys
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from studies.compare.section import measure_all, Skipped, table, template
-from symdp_ros.core.chain import Chain
+from studies.common import measure_all, Skipped, table
+from studies.tables import FOUR as CHAIN
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 
-TITLE = 'An audit from outside'
-CHAIN = Chain({'s0': ['s1', 's2', 's3'], 's1': ['s1', 's2'], 's2': ['s0'],
-               's3': ['s3', 's0', 's1', 's2']}, 's0')
 LENGTH = 3
 EPSILON = 1.0
 CONFIDENCE = 0.999
@@ -35,106 +32,89 @@ PAIRS = 3  # of words that each mechanism is audited on
 WORDS = list(product(CHAIN.states, repeat=LENGTH))
 OUTPUTS = [word for word in WORDS if CHAIN.is_feasible(word)]
 
-Law = dict[tuple[str, ...], float]
+Mechanism = OnlineMechanism | OfflineMechanism
+Word = tuple[str, ...]
 
 
-class Online:
-    """Words that `OnlineMechanism.step` draws symbol by symbol."""
-
-    samples = {'n_train': 20_000, 'n': 20_000, 'n_check': 40_000, 'n_final': 200_000}
-
-    def __init__(self, policy: str):
-        self.mechanism = OnlineMechanism(CHAIN, Privacy(EPSILON), policy=policy)
-
-    def draw(self, word: Sequence[str]) -> tuple[str, ...]:
-        """Return a private word."""
-        self.mechanism.reset()
-        return tuple(map(self.step, word))
-
-    def step(self, symbol: str) -> str:
-        """Return the next private symbol."""
-        return self.mechanism.step(symbol)
-
-    def chances(self, symbol: str) -> dict[str, float]:
-        """Return how likely each next private symbol is."""
-        return self.mechanism.current_distribution(symbol)
-
-    def law(self, word: Sequence[str]) -> Law:
-        """Return how likely each private word is."""
-        found = {}
-        for output in OUTPUTS:
-            chance = 1.0
-            for t, symbol in enumerate(word):
-                if not chance:
-                    break
-                self.mechanism.replay(output[:t])
-                chance *= self.chances(symbol).get(output[t], 0.0)
-            found[output] = chance
-        return found
+def stepped(mechanism: OnlineMechanism, word: Sequence[str]) -> Word:
+    """Return a private word, drawn symbol by symbol."""
+    mechanism.reset()
+    return tuple(map(mechanism.step, word))
 
 
-class DrawnTwice(Online):
-    """Broken: where the first draw is not the true symbol, it draws once more."""
-
-    def step(self, symbol: str) -> str:
-        """Return the next symbol, which is not private."""
-        previous = self.mechanism.previous
-        first = self.mechanism.step(symbol)
-        if first == symbol:
-            return first
-        self.mechanism.reset(previous)
-        return self.mechanism.step(symbol)
-
-    def chances(self, symbol: str) -> dict[str, float]:
-        """Return how likely each next symbol is."""
-        once = self.mechanism.current_distribution(symbol)
-        missed = 1 - once.get(symbol, 0.0)
-        return {s: chance * ((s == symbol) + missed) for s, chance in once.items()}
+def drawn_twice(mechanism: OnlineMechanism, word: Sequence[str]) -> Word:
+    """Return a word that is not private: where a draw is not the truth, it is drawn again."""
+    mechanism.reset()
+    output = []
+    for symbol in word:
+        previous = mechanism.previous
+        output.append(mechanism.step(symbol))
+        if output[-1] != symbol:
+            mechanism.reset(previous)
+            output[-1] = mechanism.step(symbol)
+    return tuple(output)
 
 
-class Offline:
-    """Words of `OfflineMechanism.privatize`."""
-
-    samples = {'n_train': 2_000, 'n': 2_000, 'n_check': 5_000, 'n_final': 30_000}
-
-    def __init__(self, selection: str, epsilon: float = EPSILON):
-        self.mechanism = OfflineMechanism(CHAIN, Privacy(epsilon), selection=selection)
-
-    def draw(self, word: Sequence[str]) -> tuple[str, ...]:
-        """Return a private word."""
-        return tuple(self.mechanism.privatize(word))
-
-    def law(self, word: Sequence[str]) -> Law:
-        """Return how likely each private word is."""
-        return {o: exp(self.mechanism.log_probability(word, o)) for o in OUTPUTS}
+def privatized(mechanism: OfflineMechanism, word: Sequence[str]) -> Word:
+    """Return a private word."""
+    return tuple(mechanism.privatize(word))
 
 
-AUDITED = {  # name: (class, its arguments, whether it is broken)
-    '`OnlineMechanism.step`, guided': (Online, ('guided',), False),
-    '`OfflineMechanism.privatize`, exponential': (Offline, ('exponential',), False),
-    'broken: `step` draws again where it missed the truth': (DrawnTwice, ('guided',), True),
-    'broken: `privatize` uses ε twice': (Offline, ('exponential', 2 * EPSILON), True),
+def law(mechanism: Mechanism, word: Sequence[str]) -> dict[Word, float]:
+    """Return how likely each private word is."""
+    return {output: exp(mechanism.law.log_probability(word, output)) for output in OUTPUTS}
+
+
+def law_twice(mechanism: OnlineMechanism, word: Sequence[str]) -> dict[Word, float]:
+    """Return how likely each word is that is `drawn_twice`."""
+    found = dict.fromkeys(OUTPUTS, 1.0)
+    for output in OUTPUTS:
+        for t, (symbol, said) in enumerate(zip(word, output, strict=True)):
+            mechanism.replay(output[:t])
+            once = mechanism.current_distribution(symbol)
+            found[output] *= once[said] * ((said == symbol) + 1 - once.get(symbol, 0.0))
+    return found
+
+
+class Audited(NamedTuple):
+    """What is audited: how it is made, drawn from and computed, how often it is drawn from."""
+
+    make: Callable[[], Mechanism]
+    draw: Callable[[Any, Sequence[str]], Word]
+    law: Callable[[Any, Sequence[str]], dict[Word, float]]
+    samples: dict[str, int]
+    broken: bool
+
+
+def _live() -> OnlineMechanism:
+    return OnlineMechanism(CHAIN, Privacy(EPSILON), policy='guided')
+
+
+_MANY = {'n_train': 20_000, 'n': 20_000, 'n_check': 40_000, 'n_final': 200_000}
+_FEWER = {'n_train': 2_000, 'n': 2_000, 'n_check': 5_000, 'n_final': 30_000}
+AUDITED = {
+    '`OnlineMechanism.step`, guided': Audited(_live, stepped, law, _MANY, False),
+    '`OfflineMechanism.privatize`, exponential': Audited(
+        lambda: OfflineMechanism(CHAIN, Privacy(EPSILON)), privatized, law, _FEWER, False),
+    'broken: `step` draws again where it missed the truth': Audited(
+        _live, drawn_twice, law_twice, _MANY, True),
+    'broken: `privatize` uses ε twice': Audited(
+        lambda: OfflineMechanism(CHAIN, Privacy(2 * EPSILON)), privatized, law, _FEWER, True),
 }
 
 
-class Audited:
+class Sampler:
     """A mechanism as DP-Sniper wants it: words as numbers, an indicator for each output."""
 
     def __init__(self, name: str):
         self.name = name
-        self.mechanism: Any = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {'name': self.name, 'mechanism': None}
 
     def m(self, a: npt.NDArray[np.float64], n_samples: int = 1) -> npt.NDArray[np.float64]:
         """Return n_samples outputs for a word: float64, shape (n_samples, outputs)."""
-        if self.mechanism is None:  # it is not sent to other processes
-            kind, arguments, _ = AUDITED[self.name]
-            self.mechanism = kind(*arguments)
         word = [CHAIN.states[int(number)] for number in a]
+        mechanism, draw = AUDITED[self.name].make(), AUDITED[self.name].draw
         number = {output: i for i, output in enumerate(OUTPUTS)}
-        drawn = [number[self.mechanism.draw(word)] for _ in range(n_samples)]
+        drawn = [number[draw(mechanism, word)] for _ in range(n_samples)]
         return np.eye(len(OUTPUTS))[drawn]
 
 
@@ -150,11 +130,10 @@ class Pairs:
                 for pair in self.pairs]
 
 
-def worst_pairs(name: str) -> list[tuple[float, tuple[str, ...], tuple[str, ...]]]:
+def worst_pairs(name: str) -> list[tuple[float, Word, Word]]:
     """Return the adjacent words with the largest exact loss, and that loss, largest first."""
-    kind, arguments, _ = AUDITED[name]
-    mechanism = kind(*arguments)
-    laws = {word: mechanism.law(word) for word in WORDS}
+    mechanism = AUDITED[name].make()
+    laws = {word: AUDITED[name].law(mechanism, word) for word in WORDS}
     losses = [(max(_loss(laws[v][o], laws[w][o]) for o in OUTPUTS), v, w)
               for v in WORDS for w in WORDS
               if sum(s != t for s, t in zip(v, w, strict=True)) == 1]
@@ -174,19 +153,19 @@ def audit(name: str, quick: bool) -> dict[str, Any]:
     from dpsniper.search.ddsearch import DDSearch
     from dpsniper.utils.initialization import initialize_dpsniper
 
-    kind, _, broken = AUDITED[name]
     worst = worst_pairs(name)
-    samples = {what: count // (10 if quick else 1) for what, count in kind.samples.items()}
+    samples = {what: count // (10 if quick else 1)
+               for what, count in AUDITED[name].samples.items()}
     config = DDConfig(**samples, n_processes=1, confidence=CONFIDENCE, training_batch_size=2_000)
-    mechanism = Audited(name)
+    mechanism = Sampler(name)
     with TemporaryDirectory() as folder, initialize_dpsniper(config, folder, torch_threads=1):
         classifiers = LogisticRegressionFactory(in_dimensions=len(OUTPUTS),
                                                 optimizer_factory=AdamOptimizerFactory())
         witness = DDSearch(mechanism, DPSniper(mechanism, classifiers, config),
                            Pairs([pair for _, *pair in worst]), config).run()
         witness.compute_eps_high_precision(mechanism, config)
-    return {'mechanism': name, 'broken': broken, 'exact': worst[0][0], 'found': witness.eps,
-            'bound': witness.lower_bound, 'samples': samples['n_final']}
+    return {'mechanism': name, 'broken': AUDITED[name].broken, 'exact': worst[0][0],
+            'found': witness.eps, 'bound': witness.lower_bound, 'samples': samples['n_final']}
 
 
 def measure(quick: bool) -> dict[str, Any]:
@@ -203,20 +182,23 @@ def measure(quick: bool) -> dict[str, Any]:
     except ModuleNotFoundError as error:
         raise Skipped(f'DP-Sniper needs {error.name}, which is not installed') from None
     return {'epsilon': EPSILON, 'confidence': CONFIDENCE, 'pairs': PAIRS, 'length': LENGTH,
-            'rows': measure_all('outside_audit', quick, audit,
-                                [(name, quick) for name in AUDITED])}
+            'rows': measure_all('compare', 'outside_audit', quick, audit, [
+                                (name, quick) for name in AUDITED])}
 
 
-def page(found: dict[str, Any]) -> str:
-    """Return the section in Markdown."""
-    rows = [(row['mechanism'], f'{row["exact"]:.3f}', f'{row["found"]:.3f}',
-             f'{row["bound"]:.3f}', f'{row["samples"]:,}',
-             'caught' if caught(row, found) else 'not caught') for row in found['rows']]
+def tabled(found: dict[str, Any]) -> str:
+    """Return the table."""
+    return table(['mechanism', 'exact loss', 'found', 'lower bound', 'samples', ''], [
+        (row['mechanism'], f'{row["exact"]:.3f}', f'{row["found"]:.3f}', f'{row["bound"]:.3f}',
+         f'{row["samples"]:,}', 'caught' if caught(row, found) else 'not caught')
+        for row in found['rows']])
+
+
+def verdict(found: dict[str, Any]) -> str:
+    """Say whether the broken copies are caught, and they alone."""
     wrong = [row['mechanism'] for row in found['rows'] if caught(row, found) != row['broken']]
-    verdict = (f'**Not as expected: {"; ".join(wrong)}.**' if wrong else
-               'Both broken copies are caught, and none of ours.')
-    head = ['mechanism', 'exact loss', 'found', 'lower bound', 'samples', '']
-    return template(__file__).format(**{**found, 'rows': table(head, rows)}, verdict=verdict)
+    return (f'**Not as expected: {"; ".join(wrong)}.**' if wrong else
+            'Both broken copies are caught, and none of ours.')
 
 
 def caught(row: dict[str, Any], found: dict[str, Any]) -> bool:

@@ -7,16 +7,19 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
+from studies.common import measure_all, table
 from studies.compare import areas, location, matching
-from studies.compare.adversary import by_channel, posteriors, transitions
-from studies.compare.section import measure_all, table, template
+from studies.compare.adversary import by_channel, transitions
+from studies.compare.location import CHANNELS
+from studies.drawing import curve, in_percent, INK, panels, save_with_legend
 from symdp_ros.analysis.adversary import moves_of, outputs_and_beliefs, walk_distribution
+from symdp_ros.analysis.belief import posteriors
 from symdp_ros.core.annotations import Floats, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 
-TITLE = 'Location privacy: other units, at equal success of the adversary'
 LENGTH = 50
 SUCCESSES = (0.3, 0.5, 0.7, 0.9)
 MAPS = ('nav2/bringup_warehouse_graph.geojson',
@@ -43,7 +46,7 @@ def measure(quick: bool) -> dict[str, Any]:
             'delta': location.DELTA, 'draws': location.DRAWS,
             'before': {name: round(float(walk_distribution(areas.area(name).chain(
                 1), LENGTH).max(axis=1).mean()), 4) for name in names},
-            'rows': measure_all('places', quick, row, tasks)}
+            'rows': measure_all('compare', 'places', quick, row, tasks)}
 
 
 def row(name: str, key: str, number: int, walks: int) -> dict[str, Any]:
@@ -52,38 +55,42 @@ def row(name: str, key: str, number: int, walks: int) -> dict[str, Any]:
     chain = area.chain(1)
     words = areas.words(chain, LENGTH, walks)
     epsilon, seed = float(_GRIDS.get(key, _GRID)[number]), crc32(f'{name} {key} {number}'.encode())
-    assert area.metres is not None
-    if key in OURS:
-        outputs, beliefs = _symbols(chain, key, epsilon, words, seed)
+    if key in CHANNELS:
+        epsilon = per_metre(area, epsilon) if key != 'policy' else epsilon
+        outputs, beliefs = by_noise(area, key, epsilon, words, seed)
     elif key == 'set':
         outputs, beliefs = _by_location_set(area, chain, epsilon, words, seed)
     else:
-        if key != 'policy':
-            epsilon /= edge_length(area)
-        channel = location.CHANNELS[key](area, epsilon)
-        outputs = matching.draw(channel, words, np.random.default_rng(seed))
-        beliefs = by_channel(chain, channel, outputs)
+        outputs, beliefs = outputs_and_beliefs(OnlineMechanism(
+            chain, Privacy(epsilon), policy=key, random=Random(seed)), words, moves_of(chain))
     start = np.full((len(words), 1), chain.state_index[chain.initial_state])
     allowed = transitions(chain).toarray() > 0
     before = np.concatenate([start, outputs[:, :-1]], axis=1)
-    values = (beliefs.max(axis=1).mean(), (words != outputs).mean(),
-              area.moves[words, outputs].mean(), area.metres[words, outputs].mean(),
-              allowed[before, outputs].mean())
-    return {'map': name, 'mechanism': key, 'epsilon': float(f'{epsilon:.4g}'),
-            'found': [round(float(value), 4) for value in values]}
+    return point(area, key, epsilon, words, outputs, beliefs, allowed[before, outputs])
 
 
-def edge_length(area: areas.Area) -> float:
-    """Return the mean length of a move in metres."""
-    sources, targets = location.edges(area)
+def point(area: areas.Area, key: str, epsilon: float, words: ShortInts, outputs: ShortInts,
+          beliefs: Floats, good: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """Return [success, errors, moves, metres, and which share of reports is good]."""
     assert area.metres is not None
-    return float(area.metres[sources, targets].mean())
+    values = (beliefs.max(axis=1), words != outputs, area.moves[words, outputs],
+              area.metres[words, outputs], good)
+    return {'map': area.name, 'mechanism': key, 'epsilon': float(f'{epsilon:.4g}'),
+            'found': [round(float(value.mean()), 4) for value in values]}
 
 
-def _symbols(chain: Chain, policy: str, epsilon: float, words: ShortInts,
+def per_metre(area: areas.Area, epsilon: float) -> float:
+    """Return an ε per mean move, in metres."""
+    assert area.metres is not None
+    return epsilon / float(area.metres[tuple(area.edges)].mean())
+
+
+def by_noise(area: areas.Area, key: str, epsilon: float, words: ShortInts,
              seed: int) -> tuple[ShortInts, Floats]:
-    mechanism = OnlineMechanism(chain, Privacy(epsilon), policy=policy, random=Random(seed))
-    return outputs_and_beliefs(mechanism, words, moves_of(chain))
+    """Draw by a channel of `location`, and return the adversary's beliefs, too."""
+    channel = CHANNELS[key](area, epsilon)
+    outputs = matching.draw(channel, words, np.random.default_rng(seed))
+    return outputs, by_channel(area.chain(1), channel, outputs)
 
 
 def _by_location_set(area: areas.Area, chain: Chain, epsilon: float, words: ShortInts,
@@ -104,7 +111,8 @@ def _by_location_set(area: areas.Area, chain: Chain, epsilon: float, words: Shor
             likelihoods[t, :, number] = channel[:, output]
             belief = belief * channel[:, output]
             belief /= belief.sum()
-    return outputs, posteriors(chain, words.shape[1], len(words), lambda t: likelihoods[t])
+    return outputs, posteriors(chain, moves_of(chain), words.shape[1], len(words),
+                               likelihoods.__getitem__)
 
 
 def at_success(numbers: dict[str, Any], name: str, key: str, success: float) -> list[float] | None:
@@ -117,30 +125,10 @@ def at_success(numbers: dict[str, Any], name: str, key: str, success: float) -> 
     return [float(np.interp(success, points[:, 0], column)) for column in points[:, 1:].T]
 
 
-_MIDDLE = 0.5
-_ERROR, _MOVES, _METRES, _FEASIBLE = range(4)
+# What the page is made of.
 
-
-def page(numbers: dict[str, Any]) -> str:
-    """Return the section in Markdown."""
-    names = numbers['maps']
-    return template(__file__).format(
-        length=numbers['length'], delta=numbers['delta'], draws=numbers['draws'],
-        walks=numbers['walks'], few=numbers['few'], count=len(names), summary=_summary(numbers),
-        means=_means(numbers), losses=_losses(numbers))
-
-
-def short(numbers: dict[str, Any]) -> str:
-    """Return the answer in a sentence or two."""
-    cases, lost = _cases(numbers)
-    found = {key: values for key in LABELS
-             if (values := mean(numbers, key, _MIDDLE)) is not None}
-    others = [found[key][_FEASIBLE] for key in found if key not in OURS]
-    return (
-        f'**Location privacy reports moves that the map does not allow.** At equal success of the '
-        f'adversary ({_MIDDLE:.0%}), {min(others):.0%} to {max(others):.0%} of the moves between '
-        f'reports are feasible; of ours, all. In {len(lost)} of {cases} cases, the best of the '
-        'others is off by fewer metres than the best of ours.')
+MIDDLE = 0.5
+_ERROR, _METRES, _FEASIBLE = 0, 2, 3
 
 
 def mean(numbers: dict[str, Any], key: str, success: float) -> list[float] | None:
@@ -150,56 +138,46 @@ def mean(numbers: dict[str, Any], key: str, success: float) -> list[float] | Non
     return [float(x) for x in np.mean(there, axis=0)] if len(there) == len(found) else None
 
 
-def _means(numbers: dict[str, Any]) -> str:
-    def cell(key: str, success: float) -> str:
-        found = mean(numbers, key, success)
-        return '–' if found is None else f'{found[_METRES]:.2f}'
-
+def means(numbers: dict[str, Any]) -> str:
+    """Return the table of metres off at equal success of the adversary."""
     return table(('', *(f'success {success:.0%}' for success in SUCCESSES)), [
-        (label, *(cell(key, success) for success in SUCCESSES)) for key, label in LABELS.items()])
+        (label, *('–' if (found := mean(numbers, key, success)) is None
+                  else f'{found[_METRES]:.2f}' for success in SUCCESSES))
+        for key, label in LABELS.items()])
 
 
-def _summary(numbers: dict[str, Any]) -> str:
-    found = {key: mean(numbers, key, _MIDDLE) for key in LABELS}
-    text = [f'{LABELS[key]} {values[_FEASIBLE]:.0%}' for key, values in found.items()
-            if values is not None and key not in OURS]
-    return (f'Of the moves between successive reports, at a success of {_MIDDLE:.0%} the map '
-            f'allows: {", ".join(text)}; of ours, all.')
+def feasible(numbers: dict[str, Any]) -> dict[str, float]:
+    """Return the share of moves that the map allows, of each of the others."""
+    return {LABELS[key]: found[_FEASIBLE] for key in LABELS if key not in OURS
+            and (found := mean(numbers, key, MIDDLE)) is not None}
 
 
-def _losses(numbers: dict[str, Any]) -> str:
-    cases, lost = _cases(numbers)
-    text = (f'In {len(lost)} of {cases} cases (map, success), the best of the others is off by '
-            'fewer metres than the best of ours.')
-    return text if not lost else text + '\n\n' + table(
-        ('map', 'success', 'the best of others', 'the best of ours'), lost)
+def feasible_said(numbers: dict[str, Any]) -> str:
+    """Return these shares in a sentence."""
+    return ', '.join(f'{label} {share:.0%}' for label, share in feasible(numbers).items())
 
 
-def _cases(numbers: dict[str, Any]) -> tuple[int, list[tuple[str, ...]]]:
+def cases(numbers: dict[str, Any]) -> tuple[int, list[tuple[str, ...]]]:
     """Return how many cases there are, and those where others are closer than ours."""
     count, lost = 0, []
     for name in numbers['maps']:
         for success in SUCCESSES:
             found = {key: values for key in LABELS
                      if (values := at_success(numbers, name, key, success)) is not None}
-            others = [key for key in found if key not in OURS]
-            ours = [key for key in found if key in OURS]
-            if others and ours:
+            best = [min((found[key][_METRES], LABELS[key], found[key][_FEASIBLE])
+                        for key in found if (key in OURS) == ours)
+                    for ours in (False, True) if any((key in OURS) == ours for key in found)]
+            if len(best) == 2:
                 count += 1
-                other, own = (min(keys, key=lambda key: found[key][_METRES])
-                              for keys in (others, ours))
-                if found[other][_METRES] < found[own][_METRES]:
-                    lost.append((name, f'{success:.0%}',
-                                 f'{LABELS[other]} {found[other][_METRES]:.2f} m, '
-                                 f'{found[other][_FEASIBLE]:.0%} feasible',
-                                 f'{LABELS[own]} {found[own][_METRES]:.2f} m'))
+                (metres, label, share), (own, own_label, _) = best
+                if metres < own:
+                    lost.append((name, f'{success:.0%}', f'{label} {metres:.2f} m, '
+                                 f'{share:.0%} feasible', f'{own_label} {own:.2f} m'))
     return count, lost
 
 
 def draw(numbers: dict[str, Any], folder: Path) -> None:
     """Draw metres, wrong reports and feasible moves beside the adversary's success."""
-    from studies.compare.figures import curve, in_percent, INK, panels, save
-
     figure, axes = panels(3, sharey=False)
     whole = np.linspace(0.15, 0.97, 42)
     for axis, (column, label) in zip(axes, (
@@ -216,4 +194,4 @@ def draw(numbers: dict[str, Any], folder: Path) -> None:
         axis.set_ylim(bottom=0)
         if column != _METRES:
             in_percent(axis.yaxis)
-    save(figure, folder / 'comparison-places.svg')
+    save_with_legend(figure, folder / 'comparison-places.svg')

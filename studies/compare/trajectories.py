@@ -18,14 +18,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from studies.compare.section import measure_all, Skipped, table, template
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+from studies.common import measure_all, Skipped, table
+from studies.drawing import finish, new_figure, save
 from studies.permute_and_flip import PermuteAndFlip
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 
-TITLE = 'Whole trajectories, among 1,000 places'
 NEIGHBOURS = 10
 LENGTH = 13               # of a walk; their ε are multiples of it
 PER_PLACE = (2, 4, 6, 8, 10)
@@ -37,6 +40,7 @@ THEIRS = {'ATP': 'tp', 'n-gram': 'ngram', 'L-SRR': 'srr', 'TraCS-D': 'tracs_d',
 OURS = {'randomized response, no map': 'complete', 'exponential, on the map': 'exponential',
         'adaptive (live), on the map': 'adaptive',
         'permute-and-flip, on the map': 'permute_and_flip'}
+LABELLED = {**THEIRS, **{f'{name} (ours)': key for name, key in OURS.items()}}
 INPUTS = {'check-ins': 'their check-ins', 'walks': 'walks on the map'}
 _DEGREES = ((41.60015, 41.99822), (-87.9952, -87.50765))  # the unit square, as in their code
 
@@ -64,10 +68,6 @@ def places() -> Points:
 @cache
 def successors() -> tuple[tuple[int, ...], ...]:
     """Return the map: from a place to itself, its 10 nearest, and those it is so near to."""
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-    from scipy.spatial import cKDTree
-
     near = cKDTree(places()).query(places(), NEIGHBOURS + 1)[1]
     moves = [{i} for i in range(len(near))]
     for i, row in enumerate(near.tolist()):
@@ -119,8 +119,6 @@ def trajectories(kind: str) -> list[list[int]]:
 
 def nearest(points: Points) -> list[int]:
     """Return the number of the place that is nearest to each point."""
-    from scipy.spatial import cKDTree
-
     return [int(i) for i in cKDTree(places()).query(points)[1]]
 
 
@@ -179,7 +177,7 @@ def allowed(word: list[int]) -> tuple[int, int]:
 
 def measure_one(kind: str, name: str, per_place: int, count: int) -> dict[str, float]:
     """Return the means over the trajectories, for one mechanism and one ε."""
-    epsilon, offs, feasible, moves, exact, symbols = per_place * LENGTH, [], 0, 0, 0, 0
+    epsilon, offs, feasible, moves = per_place * LENGTH, [], 0, 0
     for i, word in enumerate(trajectories(kind)[:count]):
         seed = f'{kind}, {name}, {epsilon}'
         output = (perturbed(name, word, float(epsilon), f'{seed}, {i}')
@@ -187,10 +185,8 @@ def measure_one(kind: str, name: str, per_place: int, count: int) -> dict[str, f
         offs.append(degrees_off(word, output))
         some, all_moves = allowed(output)
         feasible, moves = feasible + some, moves + all_moves
-        exact += sum(a == b for a, b in zip(word, output, strict=True))
-        symbols += len(word)
     return {'off': float(np.mean(offs)), 'deviation': float(np.std(offs, ddof=1) / len(offs)**0.5),
-            'allowed': feasible / moves, 'right': exact / symbols}
+            'allowed': feasible / moves}
 
 
 def measure(quick: bool) -> dict[str, Any]:
@@ -198,74 +194,60 @@ def measure(quick: bool) -> dict[str, Any]:
     folder()
     count = 5 if quick else COUNT
     keys = [(kind, name, per_place, count) for kind in INPUTS
-            for name in (*THEIRS.values(), *OURS.values()) for per_place in PER_PLACE]
+            for name in LABELLED.values() for per_place in PER_PLACE]
     truth = {kind: [allowed(word) for word in trajectories(kind)[:count]] for kind in INPUTS}
+    lengths = [len(word) for word in trajectories('check-ins')[:count]]
     return {'places': len(places()), 'moves': sum(map(len, successors())), 'count': count,
             'truth': {kind: sum(a for a, _ in found) / sum(b for _, b in found)
                       for kind, found in truth.items()},
-            'longest': max(map(len, trajectories('check-ins')[:count])),
-            'single': float(np.mean([len(word) == 1
-                                     for word in trajectories('check-ins')[:count]])),
+            'longest': max(lengths), 'single': lengths.count(1) / count,
             'rows': [{'input': kind, 'mechanism': name, 'epsilon': per_place * LENGTH, **found}
                      for (kind, name, per_place, _), found in zip(
-                         keys, measure_all('trajectories', quick, measure_one, keys),
+                         keys, measure_all('compare', 'trajectories', quick, measure_one, keys),
                          strict=True)]}
 
 
-def page(found: dict[str, Any]) -> str:
-    """Return the section in Markdown."""
-    names = {**THEIRS, **OURS}
+def tables(found: dict[str, Any]) -> str:
+    """Return a table for each kind of input."""
     epsilons = [per_place * LENGTH for per_place in PER_PLACE[::2]]
     rows = {(row['input'], row['mechanism'], row['epsilon']): row for row in found['rows']}
-    tables = []
-    for kind, text in INPUTS.items():
-        lines = []
-        for name, key in names.items():
-            cells = [rows[kind, key, epsilon] for epsilon in epsilons]
-            lines.append((f'{name}{"" if name in THEIRS else " (ours)"}',
-                          *(f'{c["off"]:.4f}, {c["allowed"]:.0%}' for c in cells)))
-        tables.append(
-            f'On {text} ({found["truth"][kind]:.0%} of the true moves are on the map). Each cell: '
-            'off, allowed.\n\n'
-            + table(['', *(f'ε = {epsilon}' for epsilon in epsilons)], lines))
-    return template(__file__).format(
-        longest=found['longest'], single=found['single'], last=SLICE.start + found['count'] - 1,
-        neighbours=NEIGHBOURS, places=found['places'],
-        moves=found['moves'], tables='\n\n'.join(tables), truth=found['truth']['check-ins'],
-        count=found['count'], summary=summary(rows))
+    return '\n\n'.join(
+        f'On {text} ({found["truth"][kind]:.0%} of the true moves are on the map). Each cell: '
+        'off, allowed.\n\n' + table(['', *(f'ε = {epsilon}' for epsilon in epsilons)], [
+            (label, *(f'{row["off"]:.4f}, {row["allowed"]:.0%}'
+                      for row in (rows[kind, key, epsilon] for epsilon in epsilons)))
+            for label, key in LABELLED.items()]) for kind, text in INPUTS.items())
 
 
-def summary(rows: dict[tuple[str, str, int], dict[str, Any]]) -> str:
+def summary(found: dict[str, Any]) -> str:
     """Return for each input and ε which is closer, the best of theirs or the best of ours."""
     sentences = []
     for kind, text in INPUTS.items():
-        found: dict[str, list[str]] = {}
-        for per_place in PER_PLACE:
-            epsilon = per_place * LENGTH
-            one, other = (min((rows[kind, key, epsilon] for key in names.values()),
+        ahead: dict[str, list[str]] = {}
+        for epsilon in (per_place * LENGTH for per_place in PER_PLACE):
+            one, other = (min((row for row in found['rows'] if row['mechanism'] in names.values()
+                               and (row['input'], row['epsilon']) == (kind, epsilon)),
                               key=lambda row: row['off']) for names in (THEIRS, OURS))
-            sure = 2 * np.hypot(one['deviation'], other['deviation'])
             apart = one['off'] - other['off']
-            verdict = 'neither' if abs(apart) < sure else 'ours' if apart > 0 else 'theirs'
-            found.setdefault(verdict, []).append(f'{epsilon}')
+            sure = abs(apart) >= 2 * np.hypot(one['deviation'], other['deviation'])
+            ahead.setdefault('neither' if not sure else 'ours' if apart > 0 else 'theirs',
+                             []).append(f'{epsilon}')
         sentences.append(f'- On {text}: ' + '; '.join(
-            f'{verdict} at ε = {", ".join(at)}' for verdict, at in found.items()) + '.')
+            f'{whose} at ε = {", ".join(at)}' for whose, at in ahead.items()) + '.')
     return '\n'.join(sentences)
 
 
 def draw(found: dict[str, Any], directory: Path) -> None:
     """Draw comparison-trajectories.svg."""
-    from studies.drawing import finish, new_figure, save
-
     figure = new_figure(10, 4.2)
     axes = figure.subplots(1, 2, sharey=True)
     for axis, (kind, text) in zip(axes, INPUTS.items(), strict=True):
-        for i, (name, key) in enumerate({**THEIRS, **OURS}.items()):
+        for i, (label, key) in enumerate(LABELLED.items()):
             rows = [row for row in found['rows']
                     if (row['input'], row['mechanism']) == (kind, key)]
             axis.plot([row['epsilon'] for row in rows], [row['off'] for row in rows],
                       'o--' if key in THEIRS.values() else 's-', color=f'C{i}', ms=4, lw=1.6,
-                      label=f'{name}{"" if name in THEIRS else " (ours)"}')
+                      label=label)
         axis.set(title=text, xlabel='ε for the whole trajectory', yscale='log')
         finish(axis)
     axes[0].set_ylabel('mean distance off, degrees')

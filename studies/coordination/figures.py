@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
+from matplotlib.ticker import FuncFormatter
 from studies import drawing
 from studies.coordination.page import PUBLISHED, STRATEGY_NAMES, summary, USE_NAMES
 from studies.coordination.patrol import MAPS, STRATEGIES, USES
@@ -53,7 +53,7 @@ def draw_trade(numbers: dict[str, Any], path: Path) -> None:
     left.set(xlim=(0.48, 0.92), ylim=(0.8, _MOST))
     for axis in (left, right):
         axis.set_xlabel("intruder's success (right: worse for the patrol)", color=_INK)
-        axis.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        drawing.in_percent(axis.xaxis)
         axis.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f'{y:g}×'))
         axis.legend(frameon=False, fontsize=9, loc='upper left')
     _save(figure, path)
@@ -75,6 +75,13 @@ def _curve(axis: Axes, numbers: dict[str, Any], policy: str, use: str, look: tup
                           textcoords='offset points', fontsize=7.5, color=look[0])
 
 
+def _bars(axis: Axes, epsilons: list[float], values: list[list[float]], look: tuple[str, str],
+          **more: Any) -> None:
+    """Draw values with their standard errors."""
+    axis.errorbar(epsilons, *zip(*values, strict=True), color=look[0], marker=look[1], ms=5,
+                  lw=1.6, mec='white', mew=0.6, capsize=2, **more)
+
+
 def draw_maps(numbers: dict[str, Any], path: Path) -> None:
     """Draw each map: idleness and the intruder by ε, belief hedged and policy guided."""
     figure = drawing.new_figure(11, 9)
@@ -86,21 +93,18 @@ def draw_maps(numbers: dict[str, Any], path: Path) -> None:
             ('average', 'average idleness (steps)'), ('worst', 'worst idleness (steps)'),
             ('intruder', "intruder's success")), strict=True):
         for axis, area in zip(line, MAPS, strict=True):
-            for strategy, (colour, mark) in _OF_STRATEGY.items():
-                values = [rows[area, strategy, 'guided', epsilon, 'hedged'][key]
-                          for epsilon in epsilons]
-                axis.errorbar(epsilons, *zip(*values, strict=True), color=colour, marker=mark,
-                              ms=5, lw=1.6, mec='white', mew=0.6, capsize=2)
+            for strategy, look in _OF_STRATEGY.items():
+                _bars(axis, epsilons, [rows[area, strategy, 'guided', epsilon, 'hedged'][key]
+                                       for epsilon in epsilons], look)
                 for what, dashes in _DASHES.items():
-                    axis.axhline(rows[area, strategy, what, None, None][key][0], color=colour,
+                    axis.axhline(rows[area, strategy, what, None, None][key][0], color=look[0],
                                  ls=dashes, lw=1.1)
-            axis.set_xscale('log')
-            axis.set_xticks(epsilons, [f'{epsilon:g}' for epsilon in epsilons])
-            axis.xaxis.set_minor_locator(NullLocator())
+            drawing.over_epsilon(axis, epsilons)
+            axis.set_xlabel('')
         line[0].set_ylabel(label, color=_INK)
     for axis in axes[-1]:
         axis.set_xlabel('ε of a symbol (k = 1)', color=_INK)
-        axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        drawing.in_percent(axis.yaxis)
     for row_ in axes[:2]:
         row_[0].set_ylim(bottom=0)
     for axis, area in zip(axes[0], MAPS, strict=True):
@@ -125,13 +129,11 @@ def draw_teams(numbers: dict[str, Any], path: Path) -> None:
     rows = {(row['team'], row['policy'], row['belief'], row['epsilon']): row['success']
             for row in numbers['team']}
     for axis, name in zip(axes, TEAMS, strict=True):
-        for policy, (colour, mark) in _OF_POLICY.items():
+        for policy, look in _OF_POLICY.items():
             for belief in (False, True):
                 values = [rows[name, policy, belief, epsilon] for epsilon in epsilons]
-                axis.errorbar(epsilons, *zip(*values, strict=True), color=colour, marker=mark,
-                              ms=5, lw=1.6, mec='white', mew=0.6, capsize=2,
-                              ls='-' if belief else (0, (3, 2)),
-                              label=f'{policy}, {"belief" if belief else "symbol"}')
+                _bars(axis, epsilons, values, look, ls='-' if belief else (0, (3, 2)),
+                      label=f'{policy}, {"belief" if belief else "symbol"}')
         axis.plot(*zip(*PUBLISHED[name].items(), strict=True), 'x', color='black', ms=6, mew=1.5,
                   label='published (policy paper, symbol)')
         axis.axhline(numbers['team_true'][name], color=_INK, ls=(0, (1, 2)), lw=1.2,
@@ -140,7 +142,7 @@ def draw_teams(numbers: dict[str, Any], path: Path) -> None:
                         'independent': 'independent (their minimum dependency)'}[name],
                        fontsize=10.5, color=_INK)
         axis.set_xlabel('ε of a symbol (k = 3)', color=_INK)
-        axis.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        drawing.in_percent(axis.yaxis)
     axes[0].set_ylabel('runs that reach the target', color=_INK)
     axes[0].set_ylim(0, 1)
     handles, labels = axes[0].get_legend_handles_labels()

@@ -27,7 +27,6 @@ class Success(NamedTuple):
 
     always: np.ndarray
     patient: np.ndarray
-    random: np.ndarray   # at a vertex chosen blindly
 
 
 def success(area: Map, patrol: Patrol, burn_in: int) -> Success:
@@ -50,7 +49,7 @@ def success(area: Map, patrol: Patrol, burn_in: int) -> Success:
         best = np.argsort(least.round(9), axis=0, kind='stable')[:few]
         always[mine] = unseen.mean(axis=0)
         patient[mine] = np.take_along_axis(unseen, best, axis=0).mean(axis=0)
-    return Success(always, patient, 1 - comes.mean(axis=(0, 2)))
+    return Success(always, patient)
 
 
 def clues(area: Map, patrol: Patrol) -> np.ndarray:

@@ -66,8 +66,7 @@ def patrol_row(area: Map, strategy: str, view: View, size: Size) -> dict[str, An
     return {'map': area.name, 'strategy': strategy, 'what': view.what, 'epsilon': view.epsilon,
             'use': view.use, 'average': _mean(idle.mean(axis=(0, 2))),
             'worst': _mean(idle.max(axis=(0, 2))), 'intruder': _mean(tries.always),
-            'patient': _mean(tries.patient), 'blind': _mean(tries.random),
-            'guess': _mean(guessed(found, size.burn_in))}
+            'patient': _mean(tries.patient), 'guess': _mean(guessed(found, size.burn_in))}
 
 
 def late_row(area: Map, strategy: str, epsilon: float, delay: int, size: Size) -> dict[str, Any]:

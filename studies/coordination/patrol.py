@@ -19,7 +19,8 @@ from functools import cache
 from math import ceil
 
 import numpy as np
-from studies.compare import section
+from scipy.sparse.csgraph import shortest_path
+from studies.common import DATA
 from studies.compare.adversary import transitions
 from studies.coordination.hearing import Hearing
 from symdp_ros.core.chain import Chain
@@ -34,7 +35,6 @@ ROBOTS, DELAY = 6, 0.1
 FEWEST = 0.1    # of SEBS: G1, the weight of a vertex that was just visited
 NEAR = 2.0      # of the auction: steps of idleness that a step of distance costs
 HEDGE = 0.2
-DATA = section.DATA / 'patrolling_sim'
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Map:
     """A patrolling map: its chains, one for the start of each robot, and its distances."""
 
     def __init__(self, name: str):
-        rows = read_graph(DATA / f'{name}.graph').successors
+        rows = read_graph(DATA / 'patrolling_sim' / f'{name}.graph').successors
         self.name, size = name, len(rows)
         starts = [list(rows)[size * robot // ROBOTS] for robot in range(ROBOTS)]
         chances = {state: {**{s: (1 - DELAY) / len(row) for s in row}, state: DELAY}
@@ -60,7 +60,7 @@ class Map:
         self.starts = np.array([self.chains[0].state_index[start] for start in starts])
         self.moves = transitions(self.chains[0]).toarray()
         self.near = (self.moves > 0) & ~np.eye(size, dtype=bool)
-        self.distance = _distances(self.near)
+        self.distance = shortest_path(self.near, unweighted=True)
         self.window = ceil(size / ROBOTS)
 
     def __len__(self) -> int:
@@ -185,12 +185,3 @@ _STRATEGIES = {'reactive': _reactive, 'sebs': _sebs, 'auction': _auction}
 def _best(area, places, scores):
     """Return the neighbour of each place with the largest score."""
     return np.where(area.near[places], scores, -np.inf).argmax(axis=2)
-
-
-def _distances(near):
-    """Return the number of moves between any two vertices."""
-    distance = np.where(near, 1.0, np.inf)
-    np.fill_diagonal(distance, 0)
-    for middle in range(len(near)):
-        distance = np.minimum(distance, distance[:, middle, None] + distance[middle])
-    return distance

@@ -5,9 +5,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
 import numpy as np
-from studies.compare import words
-from studies.compare.section import table, template
+from studies.common import filled, listed, table
+from studies.compare import words  # noqa: F401: for the page
+from studies.drawing import (curve, in_percent, INK, no_less, over_epsilon, panels,
+                             save_with_legend)
 from studies.optimum import maps, tiny, windows
 
 #: What knows as much: reports at once, one symbol later, with the whole word.
@@ -16,238 +19,199 @@ LABELS = {'adaptive': 'adaptive', 'paper': 'online (the paper)', 'guided': 'guid
           'exponential': 'exponential, base: chain',
           'counting': 'exponential, counting (the paper)', 'flip': 'permute-and-flip',
           'slow clock': 'slow clock', 'watch': 'watching for a change'}
-LOOKS = {'exponential': 'chain'}  # of `studies.compare.figures`, where it has another name
 #: What the optimum of three states in a row may be exceeded by: ε, delay → ratio.
 GOALS = {(2.0, 1): 1.2, (3.0, 1): 1.2, (2.0, None): 1.3, (3.0, None): 1.3}
 
 # What the tables show.
 _ONE_SHOWN, _LEFT_OUT = (1.0, 2.0, 3.0, 5.0), ('guided',)  # ε; close to `paper`
-_TWO_SHOWN, _WINDOW_SHOWN = 3.0, 4.0
+TWO_SHOWN, WINDOW_SHOWN = 3.0, 4.0
 _MEANS_SHOWN = {1: (1.0, 2.0, 3.0), 10: (2.0, 8.0), 30: (2.0, 8.0)}
+
+Row = dict[str, Any]
 
 
 def page(numbers: dict[str, Any]) -> str:
     """Return the page in Markdown."""
-    solved, charted = numbers['tiny'], numbers['maps']
-    alike = next(row for row in solved if row['chain'] == tiny.ALIKE)
-    lengths = sorted({row['n'] for row in solved})
-    return template(__file__).format(
-        minutes=numbers['minutes'], short=_short(numbers), maps=len(_names(charted)),
-        lengths=f'{lengths[0]} to {lengths[-1]}',
-        gap=_gap(solved),
-        usual_gap=_gap(row for row in solved if row['epsilon'] <= 4), ones=_ones(solved),
-        goals=_goals(solved), learned=_learned(solved), twos=_twos(solved),
-        window=tiny.WINDOW, windows=_windows(solved), watching=_watching(solved),
-        visit=windows.VISIT, rates=_rates(numbers['rates']), worth=_worth(numbers['rates']),
-        alike=alike['optimum'], alike_floor=numbers['alike'][0],
-        alike_bound=numbers['alike'][1], loose=_loose(numbers),
-        walks=maps.WALKS, delay=maps.DELAY, map_lengths=', '.join(
-            f'{length} symbols for k = {k}' for k, length in words.LENGTHS.items()),
-        stored=', '.join(f'{e:g}' for e in words.EPSILONS), means=_means(charted),
-        shown_two=_TWO_SHOWN, shown_window=_WINDOW_SHOWN)
+    solved, charted, rates = numbers['tiny'], numbers['maps'], numbers['rates']
+    live, later, logs = mean(charted, 1, 2.0)
+    return filled(__file__, {
+        **globals(), **numbers, 'maps': maps, 'tiny': tiny, 'numbers': numbers,
+        'tiny_rows': solved, 'charted': charted, 'live': live, 'later': later, 'logs': logs,
+        'lengths': {row['n'] for row in solved},
+        'watched': pick(solved, chain=tiny.TWO, n=6, epsilon=4.0, k=tiny.WINDOW, delay=0),
+        'worst': max((row for row in solved if row['k'] == 1), key=ratio),
+        'told': [row['rates'][1] / row['rates'][0] for row in rates
+                 if row['epsilon'] == clock_until(rates)]})
 
 
-def pick(rows: Iterable[dict[str, Any]], **wanted: Any) -> dict[str, Any]:
+def pick(rows: Iterable[Row], **wanted: Any) -> Row:
     """Return the one row with these values."""
-    [found] = (row for row in rows if all(row[key] == value for key, value in wanted.items()))
+    [found] = some(rows, **wanted)
     return found
 
 
-def _gap(rows: Iterable[dict[str, Any]]) -> float:
-    return max(round(row['optimum'] - row['proved'], tiny.DECIMALS) for row in rows)
+def some(rows: Iterable[Row], **wanted: Any) -> list[Row]:
+    """Return the rows with these values."""
+    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
 
 
-def _ones(solved: list[dict[str, Any]]) -> str:
-    """Return the table of k = 1 on three states: what each mechanism errs."""
-    rows = [row for row in solved if (row['chain'], row['n'], row['k']) == (tiny.THREE, 4, 1)]
-    lines = []
-    for delay, knows in KNOWS.items():
-        at = [pick(rows, epsilon=epsilon, delay=delay) for epsilon in _ONE_SHOWN]
-        lines.append((f'*optimum, {knows}*', *(f'{row["optimum"]:.4f}' for row in at)))
-        lines += [(LABELS[key], *(f'{row["found"][key]:.4f} ({_ratio(row, key):.2f})'
-                                  for row in at))
-                  for key in at[0]['found'] if key not in _LEFT_OUT]
-    return table((f'{tiny.THREE}, n = 4', *(f'ε = {e:g}' for e in _ONE_SHOWN)), lines)
+def ratio(row: Row, key: str | None = None) -> float:
+    """Return the error of a mechanism (of the best), divided by the optimum."""
+    return float(row['found'][key or least(row)] / row['optimum'])
 
 
-def _ratio(row: dict[str, Any], key: str) -> float:
-    return float(row['found'][key] / row['optimum'])
-
-
-def _least(row: dict[str, Any]) -> str:
+def least(row: Row) -> str:
+    """Return the mechanism that errs least."""
     return min(row['found'], key=lambda key: row['found'][key])
 
 
-def _goals(solved: list[dict[str, Any]]) -> str:
-    parts = []
-    for (epsilon, delay), goal in GOALS.items():
-        row = pick(solved, chain=tiny.THREE, n=4, epsilon=epsilon, k=1, delay=delay)
-        ratio = _ratio(row, _least(row))
-        parts.append(f'{ratio:.3f} at ε = {epsilon:g}, {KNOWS[delay]} (≤ {goal}'
-                     f'{"" if ratio <= goal else ", **not met**"})')
-    return f'The goals were ratios of the best of ours: {"; ".join(parts)}.'
+def near(solved: list[Row], delay: int | None) -> str:
+    """Return the ratios of the best of ours on the longer words, from least to largest."""
+    found = [ratio(row) for epsilon in (2.0, 3.0) for n in (4, 6)
+             for row in some(solved, k=1, delay=delay, epsilon=epsilon, n=n)]
+    return f'{min(found):.2f} to {max(found):.2f}'
 
 
-def _learned(solved: list[dict[str, Any]]) -> str:
-    """Say what a symbol of delay is worth, and where ours lose the most."""
-    worst = max((row for row in solved if row['k'] == 1), key=lambda row: _ratio(row, _least(row)))
-    rows = {delay: pick(solved, chain=tiny.THREE, n=4, epsilon=3.0, k=1, delay=delay)
-            for delay in KNOWS}
-    gain, all_of_it = (1 - rows[delay]['optimum'] / rows[0]['optimum'] for delay in (1, None))
-    return (
-        f'One symbol of delay is worth {gain:.0%} of all errors for the best mechanism on the '
-        f'three states at ε = 3, and the whole word {all_of_it:.0%}: nearly all is gained by the '
-        f'first symbol. The best of ours is farthest from its optimum on {worst["chain"]}, n = '
-        f'{worst["n"]}, ε = {worst["epsilon"]:g}, {KNOWS[worst["delay"]]}: a ratio of '
-        f'{_ratio(worst, _least(worst)):.2f}.')
+def gap(solved: list[Row], up_to: float = 5.0) -> float:
+    """Return how far what is proved is below the optimum, at most, up to some ε."""
+    return max(round(row['optimum'] - row['proved'], tiny.DECIMALS) for row in solved
+               if row['epsilon'] <= up_to)
 
 
-def _loose(numbers: dict[str, Any]) -> str:
+def ones(solved: list[Row]) -> str:
+    """Return the table of k = 1 on three states: what each mechanism errs."""
+    lines: list[tuple[str, ...]] = []
+    for delay, knows in KNOWS.items():
+        at = [pick(solved, chain=tiny.THREE, n=4, k=1, epsilon=epsilon, delay=delay)
+              for epsilon in _ONE_SHOWN]
+        lines += [(f'*optimum, {knows}*', *(f'{row["optimum"]:.4f}' for row in at)),
+                  *((LABELS[key], *(f'{row["found"][key]:.4f} ({ratio(row, key):.2f})'
+                                    for row in at))
+                    for key in at[0]['found'] if key not in _LEFT_OUT)]
+    return table((f'{tiny.THREE}, n = 4', *(f'ε = {e:g}' for e in _ONE_SHOWN)), lines)
+
+
+def goals(solved: list[Row]) -> str:
+    """Return the goals, and whether they were met."""
+    found = [(ratio(pick(solved, chain=tiny.THREE, n=4, epsilon=epsilon, k=1, delay=delay)), goal,
+              f'ε = {epsilon:g}, {KNOWS[delay]}') for (epsilon, delay), goal in GOALS.items()]
+    return '; '.join(f'{value:.3f} at {where} (≤ {goal}{"" if value <= goal else ", **not met**"})'
+                     for value, goal, where in found)
+
+
+def gained(solved: list[Row], delay: int | None) -> float:
+    """Return which share of errors the best mechanism spares itself by a delay."""
+    waits, at_once = (pick(solved, chain=tiny.THREE, n=4, epsilon=3.0, k=1, delay=each)
+                      for each in (delay, 0))
+    return float(1 - waits['optimum'] / at_once['optimum'])
+
+
+def loose(numbers: dict[str, Any]) -> str:
     """Say how far the bound by one symbol is below the optimum, where that is known."""
-    parts = []
-    for (delay, knows), found in zip(KNOWS.items(), numbers['three'], strict=True):
-        row = pick(numbers['tiny'], chain=tiny.THREE, n=4, epsilon=2.0, k=1, delay=delay)
-        parts.append(f'{found:.3f} {knows} (optimum: {row["optimum"]:.3f})')
-    return f'On three states in a row, n = 4, ε = 2, it says {"; ".join(parts)}.'
+    return '; '.join(
+        f'{bound:.3f} {knows} (optimum: {row["optimum"]:.3f})'
+        for (delay, knows), bound in zip(KNOWS.items(), numbers['three'], strict=True)
+        for row in some(numbers['tiny'], chain=tiny.THREE, n=4, epsilon=2.0, k=1, delay=delay))
 
 
-def _twos(solved: list[dict[str, Any]]) -> str:
+def twos(solved: list[Row]) -> str:
+    """Return the table of k = 2."""
     lines = []
-    for row in solved:
-        if (row['k'], row['epsilon'], row['in_a_row'], row['chain']) == (
-                2, _TWO_SHOWN, True, tiny.THREE):
-            key = {name: row[name] for name in ('chain', 'n', 'epsilon', 'k', 'delay')}
-            anywhere, best = pick(solved, in_a_row=False, **key), _least(row)
-            lines.append((KNOWS[row['delay']],
-                          f'{anywhere["optimum"]:.4f}', f'{row["optimum"]:.4f}',
-                          f'{row["found"][best]:.4f} ({LABELS[best]})',
-                          f'{_ratio(row, best):.2f}'))
-    return table(('known', 'optimum, anywhere', 'optimum, in a row', 'best of ours',
-                  'ratio'), lines)
+    for delay, knows in KNOWS.items():
+        row, anywhere = (pick(solved, chain=tiny.THREE, k=2, epsilon=TWO_SHOWN, delay=delay,
+                              in_a_row=in_a_row) for in_a_row in (True, False))
+        lines.append((knows, f'{anywhere["optimum"]:.4f}', f'{row["optimum"]:.4f}',
+                      f'{row["found"][least(row)]:.4f} ({LABELS[least(row)]})',
+                      f'{ratio(row):.2f}'))
+    return table(('known', 'optimum, anywhere', 'optimum, in a row', 'best of ours', 'ratio'),
+                 lines)
 
 
-def _windows(solved: list[dict[str, Any]]) -> str:
-    lines = []
-    for row in solved:
-        if (row['k'], row['epsilon']) == (tiny.WINDOW, _WINDOW_SHOWN) and row['in_a_row']:
-            first, span = row['watched']
-            lines.append((
-                row['chain'], KNOWS[row['delay']], f'{row["optimum"]:.4f}', *(
-                    f'{row["found"][key]:.4f} ({_ratio(row, key):.2f})'
-                    for key in ('adaptive', 'slow clock', 'watch')), f'{first}, {span}'))
+def watches(solved: list[Row]) -> str:
+    """Return the table of windows."""
     return table(('chain', 'known', 'optimum', f'adaptive, k = {tiny.WINDOW}', 'slow clock',
-                  'watching', 'first tick, L'), lines)
+                  'watching', 'first tick, L'), [
+        (row['chain'], KNOWS[row['delay']], f'{row["optimum"]:.4f}',
+         *(f'{row["found"][key]:.4f} ({ratio(row, key):.2f})'
+           for key in ('adaptive', 'slow clock', 'watch')), listed(row['watched']))
+        for row in some(solved, k=tiny.WINDOW, in_a_row=True, epsilon=WINDOW_SHOWN)])
 
 
-def _watching(solved: list[dict[str, Any]]) -> str:
-    """Say what watching gains."""
-    rows = [row for row in solved if row['k'] == tiny.WINDOW and row['in_a_row']]
-    parts = []
-    for name in dict.fromkeys(row['chain'] for row in rows):
-        saved = [(1 - row['found']['watch'] / row['found']['slow clock'], row) for row in rows
-                 if row['chain'] == name]
-        (least, low), (most, high) = (end(saved, key=lambda pair: pair[0]) for end in (min, max))
-        parts.append(f'on {name}, {least:.0%} (ε = {low["epsilon"]:g}, {KNOWS[low["delay"]]}) to '
-                     f'{most:.0%} (ε = {high["epsilon"]:g}, {KNOWS[high["delay"]]})')
-    far = max(rows, key=lambda row: _ratio(row, 'watch'))
-    return (f'Of the errors of the slow clock, watching saves {"; ".join(parts)}. It is at most '
-            f'{_ratio(far, "watch"):.2f} times the optimum. (Where L = 6 it watches the whole '
-            'word: words of 6 ticks are too short to say what it gains in the long run, where '
-            'the blind ticks count.)')
+def saved(solved: list[Row]) -> str:
+    """Return which share of the errors of the slow clock watching saves, by chain."""
+    def share(row: Row) -> float:
+        return float(1 - row['found']['watch'] / row['found']['slow clock'])
+
+    def end(row: Row) -> str:
+        return f'{share(row):.0%} (ε = {row["epsilon"]:g}, {KNOWS[row["delay"]]})'
+
+    rows = some(solved, k=tiny.WINDOW, in_a_row=True)
+    return '; '.join(
+        f'on {name}, {end(min(own, key=share))} to {end(max(own, key=share))}'
+        for name in dict.fromkeys(row['chain'] for row in rows)
+        for own in [some(rows, chain=name)])
 
 
-def _rates(found: list[dict[str, Any]]) -> str:
-    lines = []
-    for name, stays in dict.fromkeys((row['map'], row['stays']) for row in found
-                                     if row['stays'] == windows.STAYS[0]):
-        at = [row for row in found if (row['map'], row['stays']) == (name, stays)]
-        lines.append((name, f'{stays} s', *(
-            f'{row["rates"][0]:.3f}, {row["rates"][1]:.3f}' for row in at)))
-    return table(('map', 'stays', *(f'ε = {epsilon:g}' for epsilon in windows.EPSILONS)), lines)
+def farthest(solved: list[Row]) -> float:
+    """Return how many times the optimum watching errs, at most."""
+    return max(ratio(row, 'watch') for row in some(solved, k=tiny.WINDOW, in_a_row=True))
 
 
-def _clock_until(found: list[dict[str, Any]]) -> float:
+def rates_table(rates: list[Row]) -> str:
+    """Return the table of bits a second."""
+    stays = windows.STAYS[0]
+    return table(('map', 'stays', *(f'ε = {epsilon:g}' for epsilon in windows.EPSILONS)), [
+        (name, f'{stays} s', *(f'{row["rates"][0]:.3f}, {row["rates"][1]:.3f}'
+                               for row in some(rates, map=name, stays=stays)))
+        for name in windows.MAPS])
+
+
+def clock_until(rates: list[Row]) -> float:
     """Return the largest ε at which the slow clock tells more on every map."""
-    return float(max(epsilon for epsilon in windows.EPSILONS if all(
-        row['rates'][1] < row['rates'][0] for row in found if row['epsilon'] == epsilon)))
+    return max(epsilon for epsilon in windows.EPSILONS
+               if all(row['rates'][1] < row['rates'][0] for row in some(rates, epsilon=epsilon)))
 
 
-def _worth(found: list[dict[str, Any]]) -> str:
-    """Say at which ε watching tells less than the clock on real maps, and from which on more."""
-    ratios = {epsilon: [row['rates'][1] / row['rates'][0] for row in found
-                        if row['epsilon'] == epsilon] for epsilon in windows.EPSILONS}
-    less = _clock_until(found)
-    more = min(epsilon for epsilon, found in ratios.items() if min(found) > 1)
-    return (f'Up to ε = {less:g} watching tells less than the slow clock ({min(ratios[less]):.2f} '
-            f'to {max(ratios[less]):.2f} of it at ε = {less:g}), and more from ε = {more:g} on')
+def watch_from(rates: list[Row]) -> float:
+    """Return the least ε at which watching tells more on every map."""
+    return min(epsilon for epsilon in windows.EPSILONS
+               if all(row['rates'][1] > row['rates'][0] for row in some(rates, epsilon=epsilon)))
 
 
-def _names(charted: list[dict[str, Any]]) -> list[str]:
-    return [*dict.fromkeys(row['map'] for row in charted)]
-
-
-def _mean(charted: list[dict[str, Any]], k: int, epsilon: float) -> list[tuple[float, float]]:
+def mean(charted: list[Row], k: int, epsilon: float) -> list[tuple[float, float]]:
     """Return bound and error, at once, later and on logs: means over all maps."""
-    rows = [row for row in charted if (row['k'], row['epsilon']) == (k, epsilon)]
+    rows = some(charted, k=k, epsilon=epsilon)
     return [(float(np.mean([row['bounds'][i] for row in rows])),
              float(np.mean([row['found'][i][1] for row in rows]))) for i in range(3)]
 
 
-def _means(charted: list[dict[str, Any]]) -> str:
-    lines = [(f'k = {k}, ε = {epsilon:g}', *(f'{number:.3f}' for pair in _mean(
+def means(charted: list[Row]) -> str:
+    """Return the table of bounds and errors."""
+    lines = [(f'k = {k}, ε = {epsilon:g}', *(f'{number:.3f}' for pair in mean(
         charted, k, epsilon) for number in pair))
         for k, shown in _MEANS_SHOWN.items() for epsilon in shown]
     return table(('', *(head for when in ('at once', f'{maps.DELAY} later', 'logs')
                         for head in (f'bound, {when}', f'ours, {when}'))), lines)
 
 
-def _short(numbers: dict[str, Any]) -> str:
-    """Return the answers in a few sentences."""
-    solved, charted = numbers['tiny'], numbers['maps']
-    ratios = {}
-    for delay in KNOWS:
-        found = [_ratio(row, _least(row)) for row in solved if row['k'] == 1 and (
-            row['delay'] == delay and row['epsilon'] in (2.0, 3.0) and row['n'] in (4, 6))]
-        ratios[delay] = f'{min(found):.2f} to {max(found):.2f}'
-    live, later, logs = _mean(charted, 1, 2.0)
-    watched = pick(solved, chain=tiny.TWO, n=6, epsilon=4.0, k=tiny.WINDOW, delay=0)
-    return f"""\
-- **On tiny chains**, where the optimum is known, the best of ours errs {ratios[0]} times as much
-  as the optimum at once, {ratios[1]} times one symbol later, and {ratios[None]} times with the
-  whole word (ε = 2 and 3, k = 1, the longer words).
-- **On real maps** we know a bound only. ε = 2, k = 1: at once no mechanism errs less than
-  {live[0]:.3f}, and ours errs {live[1]:.3f}; {maps.DELAY} symbols later {later[0]:.3f} and
-  {later[1]:.3f}; on logs {logs[0]:.3f} and {logs[1]:.3f}.
-- **For visits** there is more to gain: on two states, ε = 4, a slow clock errs
-  {watched['found']['slow clock']:.3f}, the optimum {watched['optimum']:.3f}, and a mechanism that
-  watches for a change, proved private below, {watched['found']['watch']:.3f}. On real maps, with
-  visits of 30 s, it tells less than a slow clock up to
-  ε = {_clock_until(numbers['rates']):g}."""
-
-
 def draw(numbers: dict[str, Any], folder: Path) -> None:
     """Draw the errors on three states in a row, and the means over all maps."""
-    from matplotlib.axes import Axes
-    from studies.compare.figures import curve, in_percent, INK, over_epsilon, panels, save
-
     def end(axis: Axes, title: str, epsilons: list[float], least: list[float]) -> None:
-        axis.plot(epsilons, least, color='black', lw=2, label='no mechanism errs less')
-        axis.fill_between(epsilons, least, color='black', alpha=0.07, lw=0)
+        no_less(axis, epsilons, least, 'no mechanism errs less')
         axis.set_title(title, fontsize=10.5, color=INK)
         over_epsilon(axis, epsilons)
         in_percent(axis.yaxis)
 
     figure, axes = panels(3, 'row', rows=2)
-    rows = [row for row in numbers['tiny'] if (row['chain'], row['n'], row['k']) == (
-        tiny.THREE, 4, 1)]
+    rows = some(numbers['tiny'], chain=tiny.THREE, n=4, k=1)
     epsilons = sorted({row['epsilon'] for row in rows})
     for axis, (delay, knows) in zip(axes, KNOWS.items(), strict=False):
         at = [pick(rows, epsilon=epsilon, delay=delay) for epsilon in epsilons]
         for key in at[0]['found']:
-            curve(axis, LOOKS.get(key, key), LABELS[key],
+            curve(axis, key, LABELS[key],
                   [(row['epsilon'], row['found'][key]) for row in at])
         end(axis, f'three states in a row, {knows}', epsilons, [row['optimum'] for row in at])
-    means = {epsilon: _mean(numbers['maps'], 1, epsilon) for epsilon in maps.EPSILONS}
+    means = {epsilon: mean(numbers['maps'], 1, epsilon) for epsilon in maps.EPSILONS}
     for i, (axis, when) in enumerate(zip(axes[3:], (
             'at once', f'{maps.DELAY} symbols later', 'logs'), strict=True)):
         axis.plot([*means], [pair[i][1] for pair in means.values()], color='#3d2466', marker='v',
@@ -256,4 +220,4 @@ def draw(numbers: dict[str, Any], folder: Path) -> None:
     for axis in (axes[0], axes[3]):  # each is the scale of its row
         axis.set_ylabel('wrong symbols', color=INK)
         axis.set_ylim(0)
-    save(figure, folder / 'optimum.svg')
+    save_with_legend(figure, folder / 'optimum.svg')

@@ -73,6 +73,9 @@ def chain_of(name: str) -> Chain:
     return Chain(rows, next(iter(rows)))
 
 
+Word = tuple[str, ...]
+
+
 class Unproved(Exception):
     """A certificate does not prove what it should: the message says why."""
 
@@ -104,12 +107,12 @@ class Program:
     delay: int | None = 0
 
     @cached_property
-    def words(self) -> list[tuple[str, ...]]:
+    def words(self) -> list[Word]:
         """Return all words."""
         return [*product(CHAINS[self.name], repeat=self.length)]
 
     @cached_property
-    def outputs(self) -> list[tuple[str, ...]]:
+    def outputs(self) -> list[Word]:
         """Return the words that the map allows, in order."""
         return [word for word in self.words if self.chance(word)]
 
@@ -144,7 +147,7 @@ class Program:
         """Return how many reports leave before all symbols are known."""
         return 0 if self.delay is None else max(0, self.length - 1 - self.delay)
 
-    def prefixes(self, length: int) -> list[tuple[str, ...]]:
+    def prefixes(self, length: int) -> list[Word]:
         """Return how outputs begin, in order."""
         return sorted({output[:length] for output in self.outputs})
 
@@ -155,9 +158,7 @@ class Program:
 
     def optimum(self) -> tuple[float, Certificate]:
         """Return the least error, as HiGHS finds it, and its multipliers as fractions."""
-        least, equal, unequal = self._matrices()
-        sums = np.zeros(equal.shape[0])
-        sums[:self._free_rows] = 1
+        least, equal, sums, unequal = self._matrices()
         found = linprog(least, unequal, np.zeros(unequal.shape[0]), equal, sums,
                         method='highs-ipm')  # of these, simplex takes ten times as long
         if found.status:
@@ -203,28 +204,39 @@ class Program:
         return values[()].sum()
 
     @cached_property
-    def _begins(self) -> list[int]:
-        """Return where the variables of Q_1, Q_2, … begin, then those of Q and of m."""
-        states = len(CHAINS[self.name])
-        sizes = [len(self.prefixes(t)) * states**self.known(t) for t in range(1, self.early + 1)]
-        return np.cumsum([0, *sizes, len(self.words) * len(self.outputs)]).tolist()
+    def _index(self) -> dict[tuple[Word, Word], int]:
+        """Return the variables: how outputs begin, and the symbols that are known → position."""
+        keys = [(prefix, seen) for t in range(1, self.early + 1) for prefix in self.prefixes(t)
+                for seen in product(CHAINS[self.name], repeat=self.known(t))]
+        keys += [(output, word) for word in self.words for output in self.outputs]
+        return {key: i for i, key in enumerate(keys)}
 
-    @property
-    def _free_rows(self) -> int:
-        """Return how many sums are 1: those of the first variables."""
-        return len(CHAINS[self.name])**(self.known(1) if self.early else self.length)
+    def _sums(self) -> Iterator[tuple[list[int], int | None]]:
+        """Yield Σ over o_t of Q_t = Q_{t−1}: variables, and what they add up to; None: to 1."""
+        for t in range(1, self.early + 2):
+            longer = self.prefixes(t) if t <= self.early else self.outputs
+            known = self.known(t) if t <= self.early else self.length
+            for prefix in self.prefixes(t - 1):
+                after = [output for output in longer if output[:t - 1] == prefix]
+                for seen in product(CHAINS[self.name], repeat=known):
+                    before = seen[:self.known(t - 1)] if t > 1 else ()
+                    yield [self._index[o, seen] for o in after], self._index.get((prefix, before))
 
-    def _matrices(self) -> tuple[Floats, csr_array, csr_array]:
-        """Return costs, the matrix of sums, and that of privacy."""
-        count, first_m = len(self.outputs), self._begins[-1]
-        total = first_m + len(self.groups) * count
+    def _matrices(self) -> tuple[Floats, csr_array, Floats, csr_array]:
+        """Return costs, the matrix of sums and what they are, and the matrix of privacy."""
+        count, first_m = len(self.outputs), len(self._index)
+        first_q, total = first_m - len(self.words) * count, first_m + len(self.groups) * count
         least = np.zeros(total)
-        least[self._begins[-2]:first_m] = [
+        least[first_q:first_m] = [
             self.cost(word, output) for word in self.words for output in self.outputs]
-        entries = np.array([*self._sums()])
-        equal = coo_array((entries[:, 2], entries[:, :2].T), shape=(entries[-1, 0] + 1, total))
-        q = (self._begins[-2] + np.array(self.groups)[:, :, None] * count
-             + np.arange(count)).ravel()
+        rows = [*self._sums()]
+        entries = np.array([(row, variable, 1) for row, (after, _) in enumerate(rows)
+                            for variable in after]
+                           + [(row, whole, -1) for row, (_, whole) in enumerate(rows)
+                              if whole is not None])
+        equal = coo_array((entries[:, 2], entries[:, :2].T), shape=(len(rows), total))
+        sums = np.array([float(whole is None) for _, whole in rows])
+        q = (first_q + np.array(self.groups)[:, :, None] * count + np.arange(count)).ravel()
         m = np.broadcast_to(first_m + np.arange(len(self.groups) * count).reshape(-1, 1, count),
                             (len(self.groups), len(self.groups[0]), count)).ravel()
         row, one = np.arange(len(q)), np.ones(len(q))
@@ -232,27 +244,7 @@ class Program:
             np.concatenate([-one, one, one, -np.exp(self.epsilon) * one]),
             (np.concatenate([row, row, row + len(q), row + len(q)]),
              np.concatenate([q, m, q, m]))), shape=(2 * len(q), total))
-        return least, equal.tocsr(), unequal.tocsr()
-
-    def _sums(self) -> Iterator[tuple[int, int, int]]:
-        """Yield (row, variable, ±1) of Σ over o_t of Q_t = Q_{t−1}, and of 1 first."""
-        row, states, early = 0, len(CHAINS[self.name]), self.early
-        for t in range(1, early + 2):
-            last = t > early
-            prefixes = self.outputs if last else self.prefixes(t)
-            words = states**(self.length if last else self.known(t))
-            before = self.prefixes(t - 1)
-            for i, prefix in enumerate(before):
-                after = [j for j, longer in enumerate(prefixes) if longer[:t - 1] == prefix]
-                for word in range(words):
-                    yield from ((row, self._begins[t - 1] + (
-                        word * len(prefixes) + j if last else j * words + word), 1)
-                        for j in after)
-                    if t > 1:
-                        short = states**self.known(t - 1)
-                        yield (row, self._begins[t - 2] + i * short + word // (words // short),
-                               -1)
-                    row += 1
+        return least, equal.tocsr(), sums, unequal.tocsr()
 
 
 def above(epsilon: float) -> Fraction:

@@ -5,26 +5,20 @@ Watching for a change: a mechanism for windows, the words that differ in w ticks
 
 It *watches* for L ticks from tick b on, where a public state c is its reference: the alternatives
 are "no change" and, for each of these ticks i and each y ≠ c, "the first change is at tick i, to
-y": M changes. It draws one of them by randomized response with the weights e^ε for what is true,
-1 for each other change, ν ≥ 1 for "no change" where it is not true, and e^ε − 1 + ν where it is:
-they add up to K = e^ε + M − 1 + ν always. (ν = 1 is plain randomized response.) "A change at tick
-i" is said at tick i and depends on no later one, so it can be drawn live. Then it is *blind* for
-w − 1 ticks: after tick i where it said so, after all L ticks where it said "no change"; it
-watches again with what it said last as reference. L = 1 is the slow clock.
+y": M changes. It draws one of them by randomized response, with the weights e^ε for what is true
+and 1 for each other: they add up to K = e^ε + M. "A change at tick i" is said at tick i and
+depends on no later one, so it can be drawn live. Then it is *blind* for w − 1 ticks: after tick i
+where it said so, after all L ticks where it said "no change"; it watches again with what it said
+last as reference. L = 1 is the slow clock.
 
 **Claim.** The word of answers is ε-private for words that differ in w ticks in a row, for every
-chain, w, L and ν ≥ 1.
+chain, w and L.
 
 *Proof.* Fix the answers: they fix when it watches, and the references. Each answer depends on the
 ticks from where it began to watch to where it spoke, and on no other. Between the last tick of one
 answer and the first of the next lie w − 1 blind ticks, so w ticks in a row touch those of one
-answer at most: all other factors of the probability of the answers are the same. In that one, a
-change has the probability e^ε/K or 1/K; "no change" has (e^ε − 1 + ν)/K or ν/K, whose ratio is at
-most e^ε as ν ≥ 1. ∎
-
-Without the blind ticks after "no change", it fails: a first watch that ends in a change that is
-not said, and a second one that begins with one that is, have together the ratio
-e^ε·(e^ε − 1 + ν)/ν.
+answer at most: all other factors of the probability of the answers are the same. That one has the
+probability e^ε/K or 1/K. ∎
 """
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -56,15 +50,11 @@ class Watch(NamedTuple):
     :param first: the first tick that is watched.
     :param span: L ≥ 1, in ticks.
     :param window: w ≥ 1, in ticks.
-    :param nu: ν ≥ 1.
-    :param blind: whether it is blind after "no change", too.
     """
 
     first: int
     span: int
     window: int
-    nu: Fraction = Fraction(1)
-    blind: bool = True
 
     def answers(self, word: Sequence[str], states: Sequence[str],
                 ratio: Fraction) -> Iterator[tuple[Answers, Fraction]]:
@@ -86,14 +76,14 @@ class Watch(NamedTuple):
         changes = [(i, y) for i in range(begin, end + 1) for y in states if y != reference]
         true = next(((i, word[i - 1]) for i in range(begin, end + 1)
                      if word[i - 1] != reference), None)
-        total, rest = ratio + len(changes) - 1 + self.nu, Fraction(1)
+        total, rest = ratio + len(changes), Fraction(1)
         for change in changes:
             share = (ratio if change == true else 1) / total
             rest -= share
             yield from self._go_on(word, states, ratio, change[0] + self.window, change[1],
                                    (*said, change), chance * share)
-        yield from self._go_on(word, states, ratio, end + (self.window if self.blind else 1),
-                               reference, said, chance * rest)
+        yield from self._go_on(word, states, ratio, end + self.window, reference, said,
+                               chance * rest)
 
 
 def watch_error(program: Program, watch: Watch) -> float:
@@ -135,7 +125,7 @@ def rates(chain: Chain, window: int, epsilon: float) -> tuple[float, float, int,
     Both know, when they begin, where the robot was at the tick before, and both use ε in each
     `window` ticks. The clock asks for the m − 1 likeliest states and "any other", for the m ≤ 12
     that tell the most. Watching asks for the next place and in which b ticks the robot goes there
-    (b = 1: the mechanism of this module, ν = 1), for the L and b that tell the most.
+    (b = 1: the mechanism of this module), for the L and b that tell the most.
 
     :param chain: of ticks, in which every state can be left and the robot stays equally long.
     """
@@ -183,26 +173,3 @@ def _bits(law: Floats, epsilon: float) -> float:
     one[0] = 1.0
     said, noise = _said(law, epsilon), _said(one, epsilon)
     return float(noise @ np.log2(noise) - said @ np.log2(said))
-
-
-def worst_ratio(length: int, states: Sequence[str], watch: Watch, ratio: Fraction) -> Fraction:
-    """
-    Return the largest ratio of the chances of one word of answers, over all pairs of words.
-
-    The words have some length and differ in w ticks in a row at most.
-    """
-    from itertools import product
-
-    laws = {word: dict(watch.answers(word, states, ratio))
-            for word in product(states, repeat=length)}
-    worst = Fraction(1)
-    for begin in range(max(1, length - watch.window + 1)):
-        alike: dict[tuple[str, ...], list[dict[Answers, Fraction]]] = {}
-        for word, law in laws.items():
-            rest = word[:begin] + word[begin + watch.window:]
-            alike.setdefault(rest, []).append(law)
-        for group in alike.values():
-            for said in group[0]:
-                chances = [law[said] for law in group]
-                worst = max(worst, max(chances) / min(chances))
-    return worst

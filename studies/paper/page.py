@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The page of the experiments, whose tables come from `numbers.json`."""
-from studies.compare.section import table, template
+from studies.common import filled, table
 
 _NAMES = {'paper': "paper's policy", 'guided': 'guided', 'exponential': 'exponential'}
 _THEIRS = {  # what the paper prints
@@ -13,27 +13,17 @@ _THEIRS = {  # what the paper prints
 
 def page(numbers) -> str:
     """Return `index.md` for the content of `numbers.json`."""
-    starts, correct, errors = (numbers[key] for key in (
-        'starts', 'correct_transition', 'average_error'))
-    size = numbers['map']
-    return template(__file__).format(
-        states=size['states'], moves=size['moves'], most=size['most'],
-        along=_listed(size['along']), positions=len(size['along']), before=len(size['along']) - 1,
-        **starts, faraway=starts['far away'],
-        length=len(numbers['route']), first=numbers['route'][0],
-        epsilon=correct['epsilon'], words=f'{numbers["words"]:,}',
-        bound=correct['bound_with_most_moves'],
-        compared=_compared(errors, starts), drawn=_drawn_table(numbers),
-        theirs=_their_table(correct, starts),
-        correct=_correct_table(correct, starts), errors=_error_tables(errors, starts))
+    return filled(__file__, {
+        **globals(), **numbers, 'numbers': numbers, 'size': numbers['map'],
+        'correct': numbers['correct_transition'], 'errors': numbers['average_error']})
 
 
-def _listed(items):
+def in_words(items):
     *others, last = map(str, items)
     return f'{", ".join(others)} and {last}'
 
 
-def _compared(errors, starts):
+def compared(errors, starts):
     """Return the average distance under each online policy from each start, in a sentence."""
     epsilons = errors['epsilon']['exact']
     place = epsilons.index(5.0)
@@ -43,7 +33,7 @@ def _compared(errors, starts):
     return f'At ε = {epsilons[place]:g} the average distance is\n' + ';\n'.join(parts) + '.'
 
 
-def _drawn_table(numbers):
+def drawn_table(numbers):
     epsilons, errors = numbers['average_error']['epsilon']['exact'], numbers['average_error']
     rows = [('paper, Figure 7', *map(str, _THEIRS['errors']))]
     for policy, words in numbers['private_routes'].items():
@@ -55,7 +45,7 @@ def _drawn_table(numbers):
     return table(['', *(f'ε = {float(epsilon):g}' for epsilon in words)], rows)
 
 
-def _their_table(correct, starts):
+def their_table(correct, starts):
     rotated = [*_THEIRS['start'][1:], _THEIRS['start'][0]]
     rows = [(f't = {t + 1}', f'{_THEIRS["start"][t]:.3f}', f'{rotated[t]:.3f}',
              f'{correct["start"]["paper"]["exact"][t]:.3f}', f'{_THEIRS["detour"][t]:.3f}',
@@ -64,7 +54,7 @@ def _their_table(correct, starts):
                   'paper, SW Archer Rd', f'here, {starts["detour"]}'], rows)
 
 
-def _correct_table(correct, starts):
+def correct_table(correct, starts):
     rows = [(f'{starts[start]}, {_NAMES[policy]}',
              *map(_pair, chances['exact'], chances['sampled']))
             for start in ('start', 'detour') for policy, chances in correct[start].items()]
@@ -72,7 +62,7 @@ def _correct_table(correct, starts):
     return table(['from, policy', *(f't = {t}' for t in range(1, count + 1))], rows)
 
 
-def _error_tables(errors, starts):
+def error_tables(errors, starts):
     sampled = errors['epsilon']['sampled']
     places = [errors['epsilon']['exact'].index(epsilon) for epsilon in sampled]
     tables = []

@@ -7,10 +7,10 @@ from random import Random
 import numpy as np
 from studies.paper.town import ROUTE, SPARSE_FILE, STARTS
 from symdp_ros.analysis.accuracy import accuracy
-from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
+from symdp_ros.maps import read_chain
 
 WORDS = 1_000
 DRAWN = (0.1, 1.0, 3.0, 5.0, 10.0)                              # ε of the routes that are drawn
@@ -25,7 +25,7 @@ _DIGITS = 12  # kept of a number: platforms differ beyond
 
 def mechanism(name, epsilon, start, random=None):
     """Return the online mechanism of a policy, or the offline one of a selection."""
-    chain = Chain.from_yaml(SPARSE_FILE, STARTS[start])
+    chain = read_chain(SPARSE_FILE, STARTS[start])
     if name in POLICIES:
         return OnlineMechanism(chain, Privacy(epsilon), policy=name, random=random)
     return OfflineMechanism(chain, Privacy(epsilon), selection=name, base='counting',
@@ -59,7 +59,7 @@ def correct_sampled(policy, start):
 
 def map_size():
     """Return how many states and moves there are, the most from a state, and N on the route."""
-    chain = Chain.from_yaml(SPARSE_FILE)
+    chain = read_chain(SPARSE_FILE)
     return {'states': len(chain), 'moves': chain.edge_count,
             'most': max(chain.out_degrees().tolist()),
             'along': [len(chain.successors(street))

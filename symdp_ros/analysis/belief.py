@@ -45,7 +45,7 @@ from symdp_ros.core.mechanism import listed_word
 from symdp_ros.core.models import Models
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
-from symdp_ros.core.online.adaptive.many import likelihoods, NOTHING, Seen, told
+from symdp_ros.core.online.adaptive.many import NO_SYMBOL, Seen, seen, seen_alone
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.counts import SignalNumbers
 from symdp_ros.core.zones import Signal
@@ -156,7 +156,7 @@ def smooth_together(mechanism: OnlineMechanism, words: Iterable[Iterable[Signal]
         if mechanism.tables.longest(mechanism.delay) > 1:
             each = [models] * len(drawn) if isinstance(models, Models) else models
             return np.stack([
-                _smooth_turns(chain, own, told(*_given(mechanism), numbers), clock)
+                _smooth_turns(chain, own, seen_alone(*_given(mechanism), numbers), clock)
                 for own, numbers in zip(each, _numbers(mechanism, drawn), strict=True)], axis=2)
         return _by_models(chain, models, len(drawn[0]), len(drawn), _along(mechanism, drawn),
                           clock)
@@ -187,23 +187,24 @@ def smooth_in_zones(mechanism: OnlineMechanism, zones: Ints,
 
 def _by_models(chain: Chain, models: Models | Sequence[Models], length: int, words: int,
                likelihood: Callable[[int], Floats], clock: tuple[int, int]) -> Floats:
-    """Return `_smooth` of words, each with its own models."""
+    """Return `posteriors` of words, each with its own models."""
     if isinstance(models, Models):
-        return _smooth(chain, models, length, words, likelihood, clock)
+        return posteriors(chain, models, length, words, likelihood, clock)
     likelihoods_at = [likelihood(t) for t in range(length)]
     parts, begin = [], 0
     while begin < words:
         end = begin + sum(1 for _ in takewhile(lambda each: each is models[begin], models[begin:]))
         some = [likely[:, begin:end] for likely in likelihoods_at]
-        parts.append(_smooth(chain, models[begin], length, end - begin, some.__getitem__, clock))
+        parts.append(posteriors(chain, models[begin], length, end - begin, some.__getitem__,
+                                clock))
         begin = end
     return np.concatenate(parts, axis=2)
 
 
 def _along(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Callable[[int], Floats]:
     """Return likelihoods of signals for `_smooth`: they depend on all signals before."""
-    rows = likelihoods(*_given(mechanism), _numbers(mechanism, routes))
-    return lambda t: next(rows)
+    rows = seen(*_given(mechanism), _numbers(mechanism, routes))
+    return lambda t: next(rows)[1]
 
 
 def _given(mechanism: OnlineMechanism) -> tuple[AdaptiveTables, int | None, int]:
@@ -218,7 +219,7 @@ def _numbers(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Ints:
 
     def number(signal: Signal) -> int:
         try:
-            return NOTHING if signal is None else numbers.number(signal)
+            return NO_SYMBOL if signal is None else numbers.number(signal)
         except KeyError:
             raise ChainError(f'{signal!r} founded no cell: it is no state',
                              state=signal if isinstance(signal, str) else None) from None
@@ -237,13 +238,13 @@ def _smooth_turns(chain: Chain, models: Models, told: list[Seen],
     length = first + (len(told) - 1) * each
     here = models.begin(chain.state_index[chain.initial_state], len(chain))[:, :, None]
     span = max(1, length if 20 * length * here.nbytes <= _MOST_BYTES else isqrt(length))
-    seen: list[Seen] = [
+    by_tick: list[Seen | tuple[None, None]] = [
         (None, None) if (t + 1 - first) % each else told[(t + 1 - first) // each]
         for t in range(length)]
 
     def go_over(begin: int, here: Floats) -> tuple[list[Floats], Floats]:
         priors = []
-        for turns, likelihood in seen[begin:begin + span]:
+        for turns, likelihood in by_tick[begin:begin + span]:
             prior = models.forward(here)
             priors.append(prior)
             here = prior if turns is None else turns.forward(prior)
@@ -262,7 +263,7 @@ def _smooth_turns(chain: Chain, models: Models, told: list[Seen],
             priors, _ = go_over(begin, starts[-1])
         starts.pop()
         for t in range(begin + len(priors) - 1, begin - 1, -1):
-            prior, (turns, likelihood) = priors.pop(), seen[t]
+            prior, (turns, likelihood) = priors.pop(), by_tick[t]
             later = later if likelihood is None else later * likelihood
             if turns is not None:
                 padded = np.zeros((later.shape[0], later.shape[1] + 1, later.shape[2]))
@@ -306,7 +307,7 @@ def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
         column[index[outputs[t]]] = 1
         return column
 
-    return _smooth(chain, _models(mechanism), len(outputs), 1, likelihood)[:, :, 0]
+    return posteriors(chain, _models(mechanism), len(outputs), 1, likelihood)[:, :, 0]
 
 
 def best_route(values: Floats, chain: Chain) -> list[str]:
@@ -338,17 +339,21 @@ def _models(mechanism: OnlineMechanism | OfflineMechanism) -> Models:
     return mechanism.chain.models(mechanism.trust)
 
 
-def _smooth(chain: Chain, models: Models, length: int, words: int,
-            likelihood: Callable[[int], Floats], clock: tuple[int, int] = (1, 1)) -> Floats:
+def posteriors(chain: Chain, models: Models, length: int, words: int,
+               likelihood: Callable[[int], Floats], clock: tuple[int, int] = (1, 1)) -> Floats:
     """
-    Return c_t(s): shape (ticks, states, words).
+    Return c_t(s) of words of which each thing seen depends on the symbol at its time alone.
 
     Where b_t of all positions takes more than `_MOST_BYTES`, it is kept at every √ticks-th one,
     and those between are computed again.
 
-    :param length: n, of symbols.
-    :param likelihood: asked for t = 0 … n−1 in this order: shape (states, words).
+    :param models: how the robot moves in a tick.
+    :param length: n ≥ 1, of symbols.
+    :param words: how many.
+    :param likelihood: t → P[what is seen at t | s_t], or a multiple of it: shape (states, words);
+        asked for t = 0 … n−1 in this order.
     :param clock: as of `smooth_together`.
+    :return: shape (ticks, states, words).
     """
     first, each = clock
     length = first + (length - 1) * each

@@ -14,11 +14,26 @@ typedef Py_ssize_t Size;
 
 #define INLINE static inline __attribute__((always_inline))
 
-#define CELLS 12     /* as `tables.CELLS`: up to which every number of cells is tried */
-#define LEAST 1e-9   /* as `cells._LEAST` */
-#define TIE 1e-12
-#define INFORMATION 0.1
-#define BETTER 1e-9  /* as `blocks._TIE` */
+/* Numbers that NumPy's twins have, too, under these names in `core.online.adaptive`: a test
+   compares them with `CONSTANTS`. */
+#define CELLS 12         /* tables.CELLS */
+#define LEAST 1e-9       /* cells.LEAST */
+#define TIE 1e-12        /* cells.TIE */
+#define INFORMATION 0.1  /* cells.INFORMATION */
+#define BETTER 1e-9      /* blocks._TIE */
+#define SOME 64          /* blocks._STATES */
+#define FEW 16           /* blocks._FEW */
+#define REST 1e-3        /* blocks._REST */
+#define LIKELY 8         /* blocks._LIKELY */
+#define AT_END 0.4       /* blocks._AT_END */
+#define LESS 0.05        /* blocks._LESS */
+#define DIGITS 1e12      /* blocks._DIGITS */
+
+static const struct { const char *name; double value; } CONSTANTS[] = {
+    {"tables.CELLS", CELLS}, {"cells.LEAST", LEAST}, {"cells.TIE", TIE},
+    {"cells.INFORMATION", INFORMATION}, {"blocks._TIE", BETTER}, {"blocks._STATES", SOME},
+    {"blocks._FEW", FEW}, {"blocks._REST", REST}, {"blocks._LIKELY", LIKELY},
+    {"blocks._AT_END", AT_END}, {"blocks._LESS", LESS}, {"blocks._DIGITS", DIGITS}};
 
 /* ---- Arrays ---- */
 
@@ -42,6 +57,13 @@ static void *numbers(Arrays *all, PyObject *array, char letter, Size count, int 
 #define TAKE_IF(type, name, array, letter, count, written) \
     type *name = NULL; \
     if ((array) != Py_None && !(name = numbers(&all, array, letter, count, written))) goto failed
+
+/* Return room for so many numbers; NULL: raised. */
+static double *numbers_for(Size count) {
+    double *room = malloc((count ? count : 1) * sizeof *room);
+    if (!room) PyErr_NoMemory();
+    return room;
+}
 
 /* Whether offsets of `rows` rows ascend from 0 to `edges`, and targets are below `most`. */
 static int are_edges(const int64_t *offsets, Size rows, const int32_t *targets, Size edges,
@@ -323,17 +345,18 @@ INLINE void mix(const double *f, const double *factor, double share, const doubl
 }
 
 INLINE void
-predict_all(const Edges *edges, const Edges *others, const double *joint, const double *belief,
-            const double *likelihood, double *after, double *sum, double keep,
-            const int64_t *groups, Size grouped, const double *switches, Size own,
-            const double *stay, const double *leave, Size models, Size states, Size words,
-            double *room) {
+predict_all(const Edges *edges, const Edges *others, const double *joint, const double *likelihood,
+            double *after, double keep, const int64_t *groups, Size grouped,
+            const double *switches, Size own, const double *stay, const double *leave, Size models,
+            Size states, Size words, double *room) {
     Size each = states * words, group = together(models - own, words);
     double *chances = room, *factor = chances + each, *mixed = factor + each;
     double *moving = mixed + group * each, *column = moving + group * each;
     double *sums = column + states, *rows = sums + words;
-    for (Size i = 0; i < states * words; i++)
-        chances[i] = likelihood ? belief[i] * likelihood[i] : belief[i];
+    for (Size i = 0; i < states * words; i++) chances[i] = joint[i];
+    for (Size m = 1; m < models; m++)
+        for (Size i = 0; i < states * words; i++) chances[i] += joint[m * states * words + i];
+    if (likelihood) for (Size i = 0; i < states * words; i++) chances[i] *= likelihood[i];
     for (Size w = 0; w < words; w++) {
         for (Size s = 0; s < states; s++) column[s] = chances[s * words + w];
         sums[w] = pairwise(column, states);
@@ -370,9 +393,6 @@ predict_all(const Edges *edges, const Edges *others, const double *joint, const 
             for (Size w = 0; w < words; w++)
                 came[s * words + w] += stay[begin * states + s] * mixed[s * words + w];
     }
-    memcpy(sum, after, states * words * sizeof *sum);
-    for (Size m = 1; m < models; m++)
-        for (Size i = 0; i < states * words; i++) sum[i] += after[m * states * words + i];
 }
 
 /* Do it for a number of words, or of counts in a block, that the compiler knows. */
@@ -392,59 +412,54 @@ predict_all(const Edges *edges, const Edges *others, const double *joint, const 
     }
 
 static WIDE void
-predict_words(const Edges *edges, const Edges *others, const double *joint, const double *belief,
-              const double *likelihood, double *after, double *sum, double keep,
-              const int64_t *groups, Size grouped, const double *switches, Size own,
-              const double *stay, const double *leave, Size models, Size states, Size words,
-              double *room) {
-#define DO(count) predict_all(edges, others, joint, belief, likelihood, after, sum, keep, groups, \
-                              grouped, switches, own, stay, leave, models, states, count, room)
+predict_words(const Edges *edges, const Edges *others, const double *joint,
+              const double *likelihood, double *after, double keep, const int64_t *groups,
+              Size grouped, const double *switches, Size own, const double *stay,
+              const double *leave, Size models, Size states, Size words, double *room) {
+#define DO(count) predict_all(edges, others, joint, likelihood, after, keep, groups, grouped, \
+                              switches, own, stay, leave, models, states, count, room)
     FOR_KNOWN(words, DO)
 #undef DO
 }
 
-/* predict(edges, others, joint, belief, likelihood or None, after, sum, keep, groups or None,
-   switch or None, own, stay, leave, models, states, words, groups, room): `Moves.forward`, and
-   Σ_m of it into `sum` (it may be `belief`). Edges lead to each state: `edges` have weights of the
-   first `own` models; `others`, from other states alone, are for the other models. `groups`: where
-   the columns of each word begin, and end. */
+/* predict(edges, others, joint, likelihood or None, after, keep, groups or None, switch or None,
+   own, stay, leave, models, states, words, groups): `Moves.forward` into `after`. Edges lead to
+   each state: `edges` have weights of the first `own` models; `others`, from other states alone,
+   are for the other models. `groups`: where the columns of each word begin, and end. */
 static PyObject *predict(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
-    PyObject *joint_, *belief_, *likelihood_, *after_, *sum_, *groups_, *switch_, *stay_, *leave_;
-    PyObject *room_, *found = NULL;
+    PyObject *joint_, *likelihood_, *after_, *groups_, *switch_, *stay_, *leave_, *found = NULL;
     Edges *edges, *others;
-    double keep;
+    double keep, *room = NULL;
     Size own, models, states, words, grouped;
-    if (!PyArg_ParseTuple(args, "O!O!OOOOOdOOnOOnnnnO", &EdgesType, &edges, &EdgesType, &others,
-                          &joint_, &belief_, &likelihood_, &after_, &sum_, &keep, &groups_,
-                          &switch_, &own, &stay_, &leave_, &models, &states, &words, &grouped,
-                          &room_)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!O!OOOdOOnOOnnnn", &EdgesType, &edges, &EdgesType, &others,
+                          &joint_, &likelihood_, &after_, &keep, &groups_, &switch_, &own, &stay_,
+                          &leave_, &models, &states, &words, &grouped)) return NULL;
     if (!are_models(edges, others, own, models, states, words)) return NULL;
     Size each = states * words;
     TAKE(double, joint, joint_, 'd', models * each, 0);
-    TAKE(double, belief, belief_, 'd', each, 0);
     TAKE_IF(double, likelihood, likelihood_, 'd', each, 0);
     TAKE(double, after, after_, 'd', models * each, 1);
-    TAKE(double, sum, sum_, 'd', each, 1);
     TAKE_IF(int64_t, groups, groups_, 'q', grouped + 1, 0);
     TAKE_IF(double, switches, switch_, 'd', models, 0);
     TAKE(double, stay, stay_, 'd', models * states, 0);
     TAKE(double, leave, leave_, 'd', models * states, 0);
-    TAKE(double, room, room_, 'd', (2 + 2 * together(models - own, words)) * each + states + words
-         + room_of(models - own, states, words), 1);
     if (!groups) grouped = 0;
     for (Size g = 0; g < grouped; g++)
         if (groups[g] < 0 || groups[g] > groups[g + 1] || groups[g + 1] > words) {
             PyErr_SetString(PyExc_ValueError, "these are no columns of words");
             goto failed;
         }
+    if (!(room = numbers_for((2 + 2 * together(models - own, words)) * each + states + words
+                             + room_of(models - own, states, words)))) goto failed;
     Py_BEGIN_ALLOW_THREADS
-    predict_words(edges, others, joint, belief, likelihood, after, sum, keep, groups, grouped,
-                  switches, own, stay, leave, models, states, words, room);
+    predict_words(edges, others, joint, likelihood, after, keep, groups, grouped, switches, own,
+                  stay, leave, models, states, words, room);
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
 failed:
+    free(room);
     let_go(&all);
     return found;
 }
@@ -499,17 +514,18 @@ back_words(const Edges *edges, const Edges *others, double *after, const double 
 }
 
 /* backward(edges, others, after, factor (states, words) or None, (words,) or None, more or None,
-   own, stay, leave, models, states, words, room): `Moves.backward`. Edges as of `predict`, but
-   they lead from each state. */
+   own, stay, leave, models, states, words): `Moves.backward`. Edges as of `predict`, but they lead
+   from each state. */
 static PyObject *backward(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
-    PyObject *after_, *factor_, *by_word_, *more_, *stay_, *leave_, *room_, *found = NULL;
+    PyObject *after_, *factor_, *by_word_, *more_, *stay_, *leave_, *found = NULL;
     Edges *edges, *others;
+    double *room = NULL;
     Size own, models, states, words;
-    if (!PyArg_ParseTuple(args, "O!O!OOOOnOOnnnO", &EdgesType, &edges, &EdgesType, &others,
+    if (!PyArg_ParseTuple(args, "O!O!OOOOnOOnnn", &EdgesType, &edges, &EdgesType, &others,
                           &after_, &factor_, &by_word_, &more_, &own, &stay_, &leave_, &models,
-                          &states, &words, &room_)) return NULL;
+                          &states, &words)) return NULL;
     if (!are_models(edges, others, own, models, states, words)) return NULL;
     TAKE(double, after, after_, 'd', models * (states + 1) * words, 1);
     TAKE_IF(double, factor, factor_, 'd', states * words, 0);
@@ -517,14 +533,15 @@ static PyObject *backward(PyObject *module, PyObject *args) {
     TAKE_IF(double, more, more_, 'd', models, 0);
     TAKE(double, stay, stay_, 'd', models * states, 0);
     TAKE(double, leave, leave_, 'd', models * states, 0);
-    TAKE(double, room, room_, 'd', (models * states + STRIP) * words
-         + room_of(models - own, states, words), 1);
+    if (!(room = numbers_for((models * states + STRIP) * words
+                             + room_of(models - own, states, words)))) goto failed;
     Py_BEGIN_ALLOW_THREADS
     back_words(edges, others, after, factor, by_word, more, own, stay, leave, models, states,
                words, room);
     Py_END_ALLOW_THREADS
     found = Py_NewRef(Py_None);
 failed:
+    free(room);
     let_go(&all);
     return found;
 }
@@ -718,14 +735,6 @@ failed:
     let_go(&all);
     return found;
 }
-
-#define SOME 64         /* as `blocks._STATES`: the most that count in the choice of a block */
-#define FEW 16          /* as `blocks._FEW`: the fewest */
-#define REST 1e-3       /* as `blocks._REST` */
-#define LIKELY 8        /* as `blocks._LIKELY` */
-#define AT_END 0.4      /* as `blocks._AT_END` */
-#define LESS 0.05       /* as `blocks._LESS` */
-#define DIGITS 1e12     /* what is equal to so many digits is equal */
 
 /* How a robot moves, by the mean of the models at each state. */
 typedef struct {
@@ -1087,7 +1096,7 @@ static WIDE int are_at_most(const uint16_t *numbers, Size count, Size most) {
 /* block(edges, joint, belief, prior, X, sizes, laws, matches of a nat, single, cells, shares,
    longest, best, codes, words, ticks, kinds, numbers of laws, of shares): which block of each word
    is worth more than a signal about one symbol: its number in `sizes` is put into `best`; −1:
-   none. The cells of its symbols are put into `codes` (words, MOST_LENGTH, states). `edges` have
+   none. The cells of its symbols are put into `codes` (words, longest, states). `edges` have
    weights of all models; `joint` (words, models, states) and `belief` (words, states) are of one
    word after another. `sizes`: L, m, and where in `laws` each has its own, as of `worth_of`;
    `single` (words, states) and `cells`: the cells of the signal about one symbol, and how many;
@@ -1119,9 +1128,9 @@ static PyObject *block(PyObject *module, PyObject *args) {
     TAKE(int64_t, cells, cells_, 'q', words, 0);
     TAKE(double, shares, shares_, 'd', 4 * wide, 0);
     TAKE(int64_t, best, best_, 'q', words, 1);
-    TAKE(uint8_t, codes, codes_, 'B', words * MOST_LENGTH * states, 1);
+    TAKE(uint8_t, codes, codes_, 'B', words * longest * states, 1);
     Means means = {.edges = edges, .prior = prior};
-    int fine = ticks > 0;
+    int fine = ticks > 0 && longest > 0;
     for (Size i = 0; i < kinds; i++) {
         Size length = sizes[3 * i], more = sizes[3 * i + 1];
         fine = fine && is_block(length, more);
@@ -1160,7 +1169,7 @@ static PyObject *block(PyObject *module, PyObject *args) {
                              room);
         if (best[w] >= 0)
             all_cells(&means, X, sizes[3 * best[w]], sizes[3 * best[w] + 1], ticks, founders,
-                      codes + w * MOST_LENGTH * states, room, room + edges->edges,
+                      codes + w * longest * states, room, room + edges->edges,
                       room + edges->edges + wider);
     }
     Py_END_ALLOW_THREADS
@@ -1496,10 +1505,7 @@ static PyObject *expected(PyObject *module, PyObject *args) {
     TAKE(void, columns, columns_, is_double ? 'd' : 'f', states * states, 0);
     TAKE(double, likely, likely_, 'd', states * words, 0);
     TAKE(double, out, out_, 'd', states * words, 1);
-    if (!(sums = malloc(states * sizeof *sums))) {
-        PyErr_NoMemory();
-        goto failed;
-    }
+    if (!(sums = numbers_for(states))) goto failed;
     Py_BEGIN_ALLOW_THREADS
     expected_all(columns, is_double, likely, out, states, words, sums);
     Py_END_ALLOW_THREADS
@@ -1525,10 +1531,7 @@ static PyObject *expected_next(PyObject *module, PyObject *args) {
     TAKE(int64_t, previous, previous_, 'q', words, 0);
     TAKE(double, likely, likely_, 'd', states * words, 0);
     TAKE(double, out, out_, 'd', states * words, 1);
-    if (!(room = malloc(2 * states * sizeof *room))) {
-        PyErr_NoMemory();
-        goto failed;
-    }
+    if (!(room = numbers_for(2 * states))) goto failed;
     double *column = room, *terms = room + states;
     memset(out, 0, states * words * sizeof *out);
     for (Size w = 0; w < words; w++) {
@@ -1611,28 +1614,29 @@ static WIDE void sweep_pairs(const Edges *walks, const Edges *followers, const d
     }
 }
 
-/* sweep(walks, followers, others, gain, discount, U, X, room, states) → (least, most) change of
-   U: one round of `expected_matches.of_all_pairs`. Each state has a follower. */
+/* sweep(walks, followers, others, gain, discount, U, X, states) → (least, most) change of U: one
+   round of `expected_matches.of_all_pairs`. Each state has a follower. */
 static PyObject *sweep(PyObject *module, PyObject *args) {
     (void)module;
     Arrays all = {.count = 0};
-    PyObject *others_, *gain_, *U_, *X_, *room_, *found = NULL;
+    PyObject *others_, *gain_, *U_, *X_, *found = NULL;
     Edges *walks, *followers;
-    double discount, bounds[2] = {INFINITY, -INFINITY};
+    double *room = NULL, discount, bounds[2] = {INFINITY, -INFINITY};
     Size n;
-    if (!PyArg_ParseTuple(args, "O!O!OOdOOOn", &EdgesType, &walks, &EdgesType, &followers,
-                          &others_, &gain_, &discount, &U_, &X_, &room_, &n)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!O!OOdOOn", &EdgesType, &walks, &EdgesType, &followers,
+                          &others_, &gain_, &discount, &U_, &X_, &n)) return NULL;
     if (!are_of(walks, n, n, 1) || !are_of(followers, n, n, followers->models)) return NULL;
     TAKE(double, others, others_, 'd', n, 0);
     TAKE(double, gain, gain_, 'd', n, 0);
     TAKE(double, U, U_, 'd', n * n, 1);
     TAKE(double, X, X_, 'd', n * n, 1);
-    TAKE(double, room, room_, 'd', ROWS * n, 1);
+    if (!(room = numbers_for(ROWS * n))) goto failed;
     Py_BEGIN_ALLOW_THREADS
     sweep_pairs(walks, followers, others, gain, discount, U, X, n, room, bounds);
     Py_END_ALLOW_THREADS
     found = Py_BuildValue("dd", bounds[0], bounds[1]);
 failed:
+    free(room);
     let_go(&all);
     return found;
 }
@@ -1655,10 +1659,24 @@ static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, "_loops", "Loops of the policy adaptive.", -1, functions,
     NULL, NULL, NULL, NULL};
 
+/* Return CONSTANTS by name. */
+static PyObject *named_constants(void) {
+    PyObject *found = PyDict_New();
+    for (size_t i = 0; found && i < sizeof CONSTANTS / sizeof *CONSTANTS; i++) {
+        PyObject *value = PyFloat_FromDouble(CONSTANTS[i].value);
+        if (!value || PyDict_SetItemString(found, CONSTANTS[i].name, value) < 0) Py_CLEAR(found);
+        Py_XDECREF(value);
+    }
+    return found;
+}
+
 PyMODINIT_FUNC PyInit__loops(void) {
     if (PyType_Ready(&EdgesType) < 0) return NULL;
     make_tables();
-    PyObject *made = PyModule_Create(&module);
-    if (made && PyModule_AddObjectRef(made, "Edges", (PyObject *)&EdgesType) < 0) Py_CLEAR(made);
+    PyObject *made = PyModule_Create(&module), *constants = named_constants();
+    if (made && (!constants || PyModule_AddObjectRef(made, "CONSTANTS", constants) < 0
+                 || PyModule_AddObjectRef(made, "Edges", (PyObject *)&EdgesType) < 0))
+        Py_CLEAR(made);
+    Py_XDECREF(constants);
     return made;
 }

@@ -204,10 +204,9 @@ class Privatizer(ManagedNode):
     def activate(self):
         now = self._live_clock.now().nanoseconds
         start = self._word.begin(now)
-        ticks = SimulatedTicks if self._simulated() else SteadyTicks
         if self.settings['renew']:  # before the ticks of symbols: of one instant, it comes first
-            self._renewals = ticks(self, self._live_clock, self._word.renew(now),
-                                   self._word.renew, round(self.settings['renew'] * HOUR))
+            self._renewals = self._ticks_of(self._word.renew(now), self._word.renew,
+                                            round(self.settings['renew'] * HOUR))
         first_tick = self._sampling.start(start, now, self._word.drawn_at)
         is_last = self._word.mechanism.stride == 1  # else others came after it, without a draw
         if start is Start.AFTER_RESTART and self._word.last is not None and is_last:
@@ -215,8 +214,8 @@ class Privatizer(ManagedNode):
             self._send(self._word.last)
             self._publish_zone()
         if first_tick is not None:
-            self._ticks = ticks(self, self._live_clock, first_tick, self._tick,
-                                round(self.sampling_settings.seconds * 1e9))
+            self._ticks = self._ticks_of(first_tick, self._tick,
+                                         round(self.sampling_settings.seconds * 1e9))
         if self._input.look is None:
             self._subscription = self._input.subscribe(
                 self._on_message if first_tick is None else self._on_message_timed,
@@ -420,6 +419,12 @@ class Privatizer(ManagedNode):
     def _calendar(self):
         """Return what makes times of the live clock times that hold after the next boot, too."""
         return 0 if self._simulated() else time_ns() - self._live_clock.now().nanoseconds
+
+    def _ticks_of(self, wait, tick, period):
+        """Return what calls `tick` by the live clock, in nanoseconds (`ros.live.ticks`)."""
+        if self._simulated():
+            return SimulatedTicks(self, self._live_clock, wait, tick)
+        return SteadyTicks(self, self._live_clock, wait, tick, period)
 
     def _simulated(self):
         return self.get_clock().ros_time_is_active

@@ -22,8 +22,9 @@ from symdp_ros.analysis import belief
 from symdp_ros.analysis.belief import (best_route, Filter, smooth, smooth_together,
                                        smooth_with_constant_normaliser)
 from symdp_ros.core.online import targets
+from symdp_ros.core.online.counts import SignalNumbers
 from symdp_ros.core.registry import POLICIES
-from symdp_ros.core.zones import Told
+from symdp_ros.core.zones import Count, Told
 
 #: Uniform and structured P, every state reachable or not, an alphabet.
 MODELS = {**CHAINS, 'four, structured': structured(FOUR), 'split, structured': structured(SPLIT),
@@ -423,3 +424,26 @@ def test_signals_are_replayed_together_as_one_by_one(zoned, reports, delay):
                 walker.tick()
             assert (found[:, i] == walker.current_likelihood(signals[i][t])).all()
             walker.advance(signals[i][t])
+
+
+def patrol_row():
+    """Return four places in a row, at each of which robots stay for long."""
+    return Chain({'a': {'a': 0.9, 'b': 0.1}, 'b': {'a': 0.05, 'b': 0.9, 'c': 0.05},
+                  'c': {'b': 0.05, 'c': 0.9, 'd': 0.05}, 'd': {'c': 0.1, 'd': 0.9}}, 'b')
+
+
+@pytest.mark.parametrize('delay', [None, 3])
+def test_a_symbol_that_is_left_out_takes_nothing_from_the_block_before(delay):
+    """Nothing is seen then, so what is known of the symbols before stays as it was."""
+    chain, blocks = patrol_row(), 0
+    privacy = Privacy(1.0, 1, {'A': ['a', 'b', 'c'], 'B': ['d']})
+    for seed in range(5):
+        mechanism = OnlineMechanism(chain, privacy, policy='adaptive', delay=delay,
+                                    random=Random(seed))
+        _, drawn = mechanism.draw_signals(np.ones(6, np.int32), np.array([0, 6]))
+        names = SignalNumbers(chain.states, privacy.zones)
+        signals = [names.name(i) for i in drawn.tolist()]
+        blocks += isinstance(signals[-1], Count)
+        assert smooth_together(mechanism, [[*signals, None]])[:6] == pytest.approx(
+            smooth_together(mechanism, [signals]), abs=1e-6)
+    assert blocks

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from symdp_ros.core.online.adaptive import many, own_moves
 from symdp_ros.core.online.adaptive import words as words_module
-from symdp_ros.core.online.adaptive.blocks import Block
+from symdp_ros.core.online.adaptive.turns import Block
 
 
 @pytest.fixture

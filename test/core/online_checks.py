@@ -67,9 +67,7 @@ def draw_anew(mechanism, seed):
     """Have the policy adaptive draw from a `random` of its own, from now on."""
     word = mechanism._word
     word._random, word._draws_of = Random(seed), {}
-    word._have(word._word.cells)
-    if mechanism.privacy.zones is not None:
-        word._prepare(word._ready)
+    word._prepare()
 
 
 def block_under_way(mechanism):

@@ -139,10 +139,9 @@ def test_a_word_alone_and_among_others_is_the_same_to_the_last_bit():
                 if t == 6:
                     many, alone, symbols = many.select(slice(1, 4)), alone[1:4], symbols[1:4]
                 told = None if zones is None else tables.zone_of[symbols[:, t]]
-                if zones is not None:
-                    many.prepare(told)
-                    for i, one in enumerate(alone):
-                        one.prepare(told[i:i + 1])
+                many.prepare(told)
+                for i, one in enumerate(alone):
+                    one.prepare(None if told is None else told[i:i + 1])
                 sizes = np.zeros(len(alone), int) if many.cells is None else many.cells.sizes
                 places = np.array([random.randrange(1, size + 1) if size else 0
                                    for size in sizes])

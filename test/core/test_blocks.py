@@ -90,7 +90,7 @@ def test_beliefs_are_those_of_all_routes(chain, trust):
         assert found[:, :, 1] == pytest.approx(by_robot, abs=1e-7)
         mechanism.replay(signals)
         word = mechanism._word._word
-        gamma = {tick: likely[:, 0] for tick, likely in word._smoothed(word._whole(4))}
+        gamma = {tick.number: likely[:, 0] for tick, likely in word.smoothed(4, 0)}
         assert [gamma[t] for t in range(5)] == pytest.approx(expected, abs=1e-7)
         mechanism.reset()
 

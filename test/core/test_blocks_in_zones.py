@@ -177,7 +177,7 @@ def test_beliefs_are_those_of_all_routes(name, size, reports, forced):
         expected = by_enumeration(chances, signals)
         mechanism.replay(signals)
         word = mechanism._word._word
-        gamma = {tick: likely[:, 0] for tick, likely in word._smoothed(word._whole(4))}
+        gamma = {tick.number: likely[:, 0] for tick, likely in word.smoothed(4, 0)}
         assert [gamma[t] for t in range(5)] == pytest.approx(expected, abs=1e-9)
         assert smooth_together(mechanism, [signals, signals])[:, :, 1] == pytest.approx(
             expected, abs=1e-9)
@@ -203,8 +203,7 @@ def test_where_f_begins_again_within_a_block_its_counts_go_on(name, size, report
             expected = by_enumeration(chances, signals, evenly=True)
             mechanism.replay(signals)
             word = mechanism._word._word
-            ticks = word._whole(3) if delay is None else word._kept(range(3, -1, -1))
-            gamma = {tick: likely[:, 0] for tick, likely in word._smoothed(ticks)}
+            gamma = {tick.number: likely[:, 0] for tick, likely in word.smoothed(3, 0)}
             assert [gamma[t] for t in range(4)] == pytest.approx(expected, abs=1e-7)
 
 

@@ -43,7 +43,7 @@ def test_what_steps_publish_is_what_their_signals_are_decoded_to(chain, zones, r
         take, end = word.take, word.end
 
         def taken(places, zones=None, *more, take=take, drawn=drawn):
-            drawn.append([int(places[0]), zones, 0])
+            drawn.append([int(places[0]), None if zones is None else int(zones[0]), 0])
             return take(places, zones, *more)
 
         def ending(place, end=end, drawn=drawn):
@@ -57,8 +57,8 @@ def test_what_steps_publish_is_what_their_signals_are_decoded_to(chain, zones, r
         found = []
         for place, told, late in drawn:
             if told is not None:
-                other._word._prepare(int(told[0]))
-            found.append(other._word._take(place, True, told, late))
+                other._word._prepare_for(told)
+            found.append(other._word._take(place, told, late))
             ended += late > 0
         rest = other._word._word.finish()[:, 0]
         assert found + [other._word._labels[i] for i in rest] == published

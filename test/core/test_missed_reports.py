@@ -103,14 +103,14 @@ def test_reports_that_were_missed_are_not_chosen(monkeypatch):
     for symbol in 'abcdef' * 10:
         skipped.step(None if symbol == 'a' else FOUR.states[ord(symbol) % 4])
     calls = []
-    for name in 'plan', '_choose':
+    for name in 'plan', 'prepare':
         def counted(*given, name=name, method=getattr(Words, name)):
             calls.append(name)
             return method(*given)
 
         monkeypatch.setattr(Words, name, counted)
     assert skipped.skip(500) in FOUR.states
-    assert sorted(calls) == ['_choose', 'plan'], 'as often as for one'
+    assert sorted(calls) == ['plan', 'prepare'], 'as often as for one'
     assert skipped.tick() in FOUR.states and len(calls) > 2
 
 

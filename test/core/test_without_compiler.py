@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Without a compiler, NumPy does what the loops in C do: the same bits, the same words."""
+from importlib import import_module
 import json
 from pathlib import Path
 import subprocess
 import sys
 
 import pytest
+from symdp_ros.core.loops import loops
 from symdp_ros.core.offline import passes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,3 +137,10 @@ def test_the_same_words(tmp_path):
     assert len(compiled) == 82 + 18
     for name, words in compiled.items():
         assert in_numpy[name] == words, name
+
+
+@pytest.mark.skipif(loops is None, reason='installed without a compiler')
+def test_c_has_the_constants_of_its_twins():
+    for name, value in loops.CONSTANTS.items():
+        module, constant = name.split('.')
+        assert vars(import_module(f'symdp_ros.core.online.adaptive.{module}'))[constant] == value

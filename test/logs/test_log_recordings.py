@@ -6,7 +6,7 @@ from pathlib import Path
 import shutil
 import sqlite3
 
-from mcap.writer import Writer as McapWriter
+from mcap.writer import IndexType, Writer as McapWriter
 import numpy as np
 import pytest
 from recordings import both, failure, own_types, record, SECRET, STORAGES
@@ -296,7 +296,9 @@ def bare_mcap(path, *, more_announced=0, **options):
 
 def test_mcap_files_of_other_layouts(tmp_path):
     for i, options in enumerate([{'use_chunking': False}, {'use_statistics': False},
-                                 {'repeat_channels': False, 'repeat_schemas': False}]):
+                                 {'repeat_channels': False, 'repeat_schemas': False},
+                                 {'index_types': IndexType.ALL & ~IndexType.MESSAGE},
+                                 {'index_types': IndexType.NONE}]):
         assert values(bare_mcap(tmp_path / f'{i}.mcap', **options)) == list('abcde')
 
 

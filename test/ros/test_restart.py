@@ -5,7 +5,7 @@ from harness import RELIABLE, send, SURE, values_of, wait_until
 import numpy as np
 import pytest
 from symdp_ros import Chain
-from symdp_ros.core.online.adaptive.blocks import INSIDE
+from symdp_ros.core.online.adaptive.turns import INSIDE
 from symdp_ros.words.state_file import StateFile
 
 FIRST_SLOT = 76  # bytes before it in a state file

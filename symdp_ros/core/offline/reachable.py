@@ -10,6 +10,7 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import Models
+from symdp_ros.core.neighbours import edges_of
 
 MODEL_LANES = 8  # of several models; those that there are not weigh 0
 _HUBS = 0, .25, .5, .75  # which of the states are tried
@@ -188,12 +189,6 @@ def _moves_until(some: Booleans, step: Callable[[Booleans], Booleans],
         if (some == wanted).all():
             return moves
     return None
-
-
-def edges_of(offsets: Ints, rows: Ints) -> Ints:
-    """Return the positions in `targets` of the edges of these rows, row after row: int64."""
-    counts = offsets[rows + 1] - offsets[rows]
-    return np.repeat(offsets[rows] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
 
 
 def _breadth_first(offsets: Ints, targets: ShortInts, initial: int) -> tuple[Ints, Ints]:

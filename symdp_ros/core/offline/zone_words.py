@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 import numpy as np
 from symdp_ros.core.annotations import Ints
-from symdp_ros.core.offline.reachable import edges_of, ReachableChain
+from symdp_ros.core.neighbours import edges_of
+from symdp_ros.core.offline.reachable import ReachableChain
 
 _MOST_SETS = 10_000  # sets of states
 

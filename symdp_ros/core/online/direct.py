@@ -26,7 +26,8 @@ class DirectWord:
     """
 
     posterior: Floats | None = None
-    ticks_left = 0
+    zone: str | None = None
+    ticks_left = waiting = 0
 
     def __init__(self, chain: Chain, targets: Targets | None, responses: dict[int, Response],
                  width: int, random: RandomBits | None = None):
@@ -43,7 +44,7 @@ class DirectWord:
     def reset(self, previous: str | None = None) -> None:
         self._continue(self._chain.initial_state if previous is None else previous)
 
-    def advance(self, output: Any) -> str:
+    def advance(self, output: Any, symbol: str | None = None) -> str:
         chain = self._chain
         if not isinstance(output, str) or output not in chain.state_index or (
                 chain.stores_edges and output not in chain.successors(self.previous)):
@@ -58,6 +59,9 @@ class DirectWord:
     def tick(self) -> NoReturn:
         raise ConfigurationError('without a symbol nothing can be published: with the policy '
                                  'adaptive, on a map, it can', setting='policy')
+
+    def ends_block(self, symbol: str | None, following: str | None) -> bool:
+        return False
 
     def finish(self) -> list[str]:
         self.reset()

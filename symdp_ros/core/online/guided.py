@@ -15,6 +15,7 @@ from array import array
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Ints
 from symdp_ros.core.chain import Chain
+from symdp_ros.core.neighbours import edges_of
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.targets import DenseTargets, SparseTargets
 
@@ -89,10 +90,8 @@ def near_pairs(chain: Chain) -> SparseTargets:
             if len(nearer) + len(farther) > targets.MOST_PAIRS:
                 break
             here, symbols = np.divmod(part, n)
-            counts = first[here + 1] - first[here]
-            edges = np.repeat(first[here] - np.cumsum(counts) + counts, counts)
-            edges += np.arange(len(edges))
-            candidates = predecessors[edges] * n + np.repeat(symbols, counts)
+            edges = edges_of(first, here)
+            candidates = predecessors[edges] * n + np.repeat(symbols, np.diff(first)[here])
             new = ~_holds(nearer, candidates)
             candidates = (candidates[new] << bits) + their_codes[edges[new]]
             farther = _least_codes(np.concatenate([farther, candidates]), bits)

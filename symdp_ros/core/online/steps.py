@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from threading import Lock
-from typing import Any, NoReturn, SupportsIndex, TYPE_CHECKING, TypeVar
+from typing import Any, NoReturn, SupportsIndex, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -16,9 +16,11 @@ from symdp_ros.core.models import check_base
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
 from symdp_ros.core.online.adaptive.alphabet import AlphabetTables
 from symdp_ros.core.online.adaptive.in_zones import ZonedWord
+from symdp_ros.core.online.adaptive.many import draw
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.direct import DirectWord
 from symdp_ros.core.online.guided import guided_targets
+from symdp_ros.core.online.online_batch import OnlineBatch
 from symdp_ros.core.online.response import responses
 from symdp_ros.core.online.targets import Targets
 from symdp_ros.core.privacy import Privacy
@@ -28,9 +30,6 @@ from symdp_ros.core.registry import (check_choice, check_delay, check_learn, che
 from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError, ConfigurationError
-
-if TYPE_CHECKING:
-    from symdp_ros.core.online.online_batch import OnlineBatch
 
 _Steps = TypeVar('_Steps', bound='OnlineSteps')
 _Symbol = TypeVar('_Symbol', str | None, Signal)
@@ -141,12 +140,12 @@ class OnlineSteps(Mechanism):
     @property
     def stride(self) -> int:
         """Return how many reports it is from one symbol of a word to the next: 1 with zones."""
-        return self._per_symbol if self._privacy.zones is None else 1
+        return 1 if self._tables is None else self._tables.stride
 
     @property
     def zone(self) -> str | None:
         """Return the zone told last; at first that of the initial state; None: without zones."""
-        return self._word.zone if isinstance(self._word, ZonedWord) else None
+        return self._word.zone
 
     @property
     def response_values(self) -> int:
@@ -239,10 +238,7 @@ class OnlineSteps(Mechanism):
             on all of them. None: unknown.
         :raises ChainError: it cannot have been; nothing changes.
         """
-        if isinstance(self._word, DirectWord):
-            self._word.advance(output)
-        else:
-            self._word.advance(output, symbol)
+        self._word.advance(output, symbol)
 
     def replay(self, outputs: Iterable[Signal], previous: str | None = None,
                word: Iterable[str | None] = ()) -> None:
@@ -371,7 +367,6 @@ class OnlineSteps(Mechanism):
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
         :raises ConfigurationError: arrays of another kind or shape.
         """
-        from symdp_ros.core.online.online_batch import OnlineBatch
         words, ends = checked(symbols, offsets, len(self._chain))
         if self._tables is not None:
             return self.draw_signals(words, ends, bits)[0]
@@ -390,7 +385,6 @@ class OnlineSteps(Mechanism):
 
         :raises ConfigurationError: no signals are drawn: another policy.
         """
-        from symdp_ros.core.online.adaptive.many import draw
         if self._tables is None:
             raise ConfigurationError('what is drawn is what is published: use privatize_many',
                                      setting='policy')
@@ -524,7 +518,7 @@ class OnlineSteps(Mechanism):
     @property
     def waiting(self) -> int:
         """Return how many symbols lie in the block under way, of which nothing is drawn yet."""
-        return self._word.waiting if isinstance(self._word, AdaptiveWord) else 0
+        return self._word.waiting
 
     def ends_block(self, symbol: str | None, following: str | None) -> bool:
         """
@@ -534,7 +528,7 @@ class OnlineSteps(Mechanism):
 
         :param following: the symbol after it.
         """
-        return isinstance(self._word, AdaptiveWord) and self._word.ends_block(symbol, following)
+        return self._word.ends_block(symbol, following)
 
     def current_distribution(self, symbol: str | None) -> dict[Any, float]:
         """Return `exact_current_distribution` as floats."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts
-from symdp_ros.core.offline.reachable import edges_of
+from symdp_ros.core.neighbours import edges_of
 
 _NUMBERS = 1 << 18  # that are spread out at once
 

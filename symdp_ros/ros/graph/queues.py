@@ -12,6 +12,11 @@ no place for the lost one. It delivers nothing more, from any publisher, until t
 those messages is gone. At 5,000 or more at most one place is lost, and one is kept free for what
 is sent again.
 
+Within one process Fast DDS sends nothing again: a reader whose depth is above 5,000 is deaf once
+5,001 messages wait, if their publisher keeps more than 5,000
+(`findings/keep_all_goes_deaf_in_one_process.sh`). None of this package keeps so many, and robots
+publish from other processes.
+
 (`DataReaderHistory::received_change_keep_last` returns true for what it drops; its callers release
 only what it returned false for.)
 """

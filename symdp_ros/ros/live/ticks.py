@@ -58,7 +58,7 @@ class SimulatedTicks:
     callback, rclpy's EventsExecutor sometimes does nothing else any more.
     """
 
-    def __init__(self, node: GuardedNode, clock: Clock, wait: int, tick: Tick, period: int = 0):
+    def __init__(self, node: GuardedNode, clock: Clock, wait: int, tick: Tick):
         self._node, self._clock, self._tick = node, clock, tick
         # What a task raises crashes the EventsExecutor.
         self._guarded_look = node.guarded(self._look)

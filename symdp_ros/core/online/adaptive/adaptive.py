@@ -86,20 +86,19 @@ the pairs within the radius of the guided policy: there symbols that are farther
 cell from which the fewest moves lead to them. A step takes O(models·edges·(delay + 1) +
 states·(cells + N·cells)) time, and as much memory.
 """
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from random import SystemRandom
 import struct
 from typing import Any
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, RandomBits
+from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.randomness import RandomIntegers
-from symdp_ros.core.online.adaptive.blocks import Block, INSIDE
-from symdp_ros.core.online.adaptive.cells import Cells
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
-from symdp_ros.core.online.adaptive.words import COUNTED, Evidence, NO_PLAN, Words
+from symdp_ros.core.online.adaptive.turns import Block, INSIDE
+from symdp_ros.core.online.adaptive.words import COUNTED, NO_PLAN, Words
 from symdp_ros.core.online.counts import CountResponse
 from symdp_ros.core.zones import Signal, WAITING
 from symdp_ros.errors import ChainError, ConfigurationError, UnknownSymbolError
@@ -123,6 +122,8 @@ class AdaptiveWord:
     :raises ConfigurationError: the delay is too long for this chain.
     """
 
+    _marks = 1  # integers that a state has of each signal
+
     def __init__(self, chain: Chain, tables: AdaptiveTables, delay: int | None,
                  random: RandomBits | None = None):
         n = len(chain)
@@ -142,6 +143,8 @@ class AdaptiveWord:
         self._code_of = np.zeros(n + 1, np.uint32)
         self._codes = memoryview(self._code_of.data)  # of each symbol, the number of its cell
         self._word = Words(tables, delay)
+        #: the number of the zone for which cells are ready; None: there are no zones
+        self._ready: int | None = None
         self._counted, self._then = 0, list[list[int]]()  # in a block: vectors by their numbers
         self.reset()
 
@@ -149,6 +152,11 @@ class AdaptiveWord:
     def previous(self) -> str:
         """Return the last report; before the first one, the state that the word was begun from."""
         return self._labels[int(self._word.previous[0])]
+
+    @property
+    def zone(self) -> str | None:
+        """Return what `OnlineMechanism.zone` does."""
+        return None
 
     @property
     def posterior(self) -> Floats | None:
@@ -170,7 +178,7 @@ class AdaptiveWord:
     def _begin(self, position: int) -> None:
         """Stand at the begin of a word, at a state."""
         self._word.begin(position)
-        self._have(self._word.cells)
+        self._prepare()
 
     def advance(self, signal: Signal, symbol: str | None = None) -> str | None:
         """
@@ -184,14 +192,14 @@ class AdaptiveWord:
         if self._word.blocks[0] is not None:
             return self._advance_in(signal, symbol)
         position = self._index.get(signal) if isinstance(signal, str) else None
-        if position is None or position not in self._cells[1:]:
+        if position is None or position not in self._founders:
             raise ChainError(f'{signal!r} founded no cell after these signals',
                              state=signal if isinstance(signal, str) else None)
-        return self._take(self._cells.index(position, 1))
+        return self._take(1 + self._founders.index(position), self._ready)
 
     def _advance_in(self, signal: Signal, symbol: str | None) -> str | None:
         """Do what `advance` does in a block."""
-        block, rows = self._word.blocks[0], self._word.passed[0] + 1
+        block, rows = self._word.blocks[0], self._word.waiting + 1
         assert block is not None
         place = block.place_of(signal, rows)
         if not place and (signal != WAITING or rows == block.most):
@@ -200,8 +208,8 @@ class AdaptiveWord:
                              f'{block.cells} cells')
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
         if rows < block.most:  # if one was drawn, it was after the report
-            return self._take(COUNTED, late=place)
-        return self._take(place)
+            return self._take(COUNTED, self._ready, place)
+        return self._take(place, self._ready)
 
     def step(self, symbol: str | None) -> str | None:
         """Draw, as `OnlineMechanism.step`; all that the draw needs is ready before."""
@@ -213,7 +221,7 @@ class AdaptiveWord:
         except (IndexError, KeyError):
             pass
         else:
-            return self._take(place)
+            return self._take(place, self._ready)
         self._check_due()
         if symbol not in self._index:
             raise UnknownSymbolError
@@ -221,12 +229,12 @@ class AdaptiveWord:
         if block is None:
             self._draws.fill()
             return self.step(symbol)
-        return self._take(self._count(symbol, block))
+        return self._take(self._count(symbol, block), self._ready)
 
     def _count(self, symbol: str | None, block: Block) -> int:
         """Count a symbol of a block; return the vector drawn, from 1, or `COUNTED`."""
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
-        ends = self._word.passed[0] + 1 == block.most
+        ends = self._word.waiting + 1 == block.most
         return self._drawn(block.responses[-1]) if ends else COUNTED
 
     def _drawn(self, response: CountResponse) -> int:
@@ -240,13 +248,13 @@ class AdaptiveWord:
     def skip(self, reports: int) -> str | None:
         """Go on without signals, as `OnlineMechanism.skip`."""
         reported = self._word.skip(reports)
-        self._have(self._word.cells)
+        self._prepare()
         return self.previous if reported else None
 
     @property
     def ticks_left(self) -> int:
         """Return how many `tick` come before the next signal."""
-        return -self._word.count % self._signal // self._report
+        return -self._word.count % self.tables.row // self._report
 
     def _check_due(self) -> None:
         if self.ticks_left:
@@ -267,22 +275,23 @@ class AdaptiveWord:
 
     def _end_block(self) -> None:
         """End the block under way, if there is one: draw of its symbols so far."""
-        block, passed = self._word.blocks[0], self._word.passed[0]
-        if block is not None and passed:
-            self._word.end(self._drawn(block.response(passed)))
+        block = self._word.blocks[0]
+        if block is not None and self._word.waiting:
+            self._word.end(self._drawn(block.response(self._word.waiting)))
 
-    def _take(self, place: int, reports: bool = True, zones: Ints | None = None,
-              late: int = 0) -> str | None:
+    def _take(self, place: int, zone: int | None = None, late: int = 0,
+              reports: bool = True) -> str | None:
         """Take in a signal, and a zone: what it costs depends on these alone."""
-        reported = self._word.take(np.array([place]), zones, reports, np.array([late]))
-        self._have(self._word.cells)
+        zones = None if zone is None else np.array([zone])
+        reported = self._word.take(np.array([place]), zones, np.array([late]), reports)
+        self._prepare()
         return self.previous if reported else None
 
-    def _have(self, cells: Cells | None) -> None:
-        """Take note of the cells of the next signal."""
-        self._size, self._draws = 0, _NO_DRAWS
-        self._cells = [0]  # room for a cell that is drawn, and the founders of all
-        block, passed = self._word.blocks[0], self._word.passed[0]
+    def _prepare(self) -> None:
+        """Make all ready for the next draw."""
+        self._word.prepare(None if self._ready is None else np.array([self._ready]))
+        self._size, self._draws, self._founders = 0, _NO_DRAWS, list[int]()
+        block, passed, cells = self._word.blocks[0], self._word.waiting, self._word.cells
         if block is not None:
             self._counted = self._counted if passed else 0
             self._code_of[:-1], then = block.turn(passed)
@@ -291,8 +300,8 @@ class AdaptiveWord:
             return
         size = self._size = int(cells.sizes[0])
         self._code_of[:-1] = cells.codes[:, 0]
-        self._cells = [0, *cells.founders[:size, 0].tolist()]
-        self._numbers = [*range(size + 1)]
+        self._founders = cells.founders[:size, 0].tolist()
+        self._numbers = [*range(size + 1)]  # of the cells; 0: room for one that is drawn
         if size not in self._draws_of:
             response = self.tables.responses[size]
             self._draws_of[size] = RandomIntegers(self.tables.width, response.limit,
@@ -302,13 +311,12 @@ class AdaptiveWord:
     @property
     def state(self) -> bytes:
         """Return all that the next draws and reports depend on: for `restore`."""
-        word = self._word
-        counts, before = word.learnt()
+        word, begin = self._word, self._word.state_begin()
         learnt = () if not self.tables.learns else (
-            _LEARNT.pack(counts is not None, word.kept_since, before),
-            b'' if counts is None else counts.astype('<f8').tobytes())
+            _LEARNT.pack(begin.counts is not None, begin.tick, begin.previous),
+            b'' if begin.counts is None else begin.counts.astype('<f8').tobytes())
         return b''.join((_STATE.pack(word.count, int(word.previous[0])), *learnt,
-                         word.oldest()[:, :, 0].T.astype('<f8').tobytes(),
+                         begin.joint[:, :, 0].T.astype('<f8').tobytes(),
                          *[array.astype('<u4').tobytes() for array in self._signals()]))
 
     def _signals(self) -> Iterator[Ints]:
@@ -324,22 +332,10 @@ class AdaptiveWord:
         if word.longest > 1:
             learns = word.own is not None and word.own.is_due(
                 word.count - word.count % self.tables.row)
-            yield np.array([word.count - word.kept_since,
+            yield np.array([word.count - word.state_begin().tick,
                             NO_PLAN if learns else word.plan_age()])
         for told in word.evidence():
-            yield from self._marks(told)
-
-    def _marks(self, told: Evidence) -> Iterable[Ints]:
-        """Return what a state has of a signal."""
-        return told.marks[:1]
-
-    def _integers(self, count: int, since: int) -> int:
-        """Return how many integers `_signals` has of the ticks between two."""
-        return self._passed(count) - self._passed(since)
-
-    def _passed(self, tick: int) -> int:
-        """Return how many signals are before a tick."""
-        return -(-tick // self._signal)
+            yield from told.marks[:self._marks]
 
     def restore(self, state: bytes) -> None:
         """
@@ -350,22 +346,23 @@ class AdaptiveWord:
         other = type(self)(self._chain, self.tables, self.delay, self._random)
         other._draws_of = self._draws_of
         try:
-            other._go_on(state)
+            other._restore(state)
             if self._word.longest > 1 and other.state != state:
                 raise ValueError
         except (ValueError, struct.error):
             raise ChainError('these bytes are no state of such a mechanism') from None
         vars(self).update(vars(other))
 
-    def _go_on(self, state: bytes) -> None:
+    def _restore(self, state: bytes, ahead: Booleans | None = None) -> None:
         """
         Do what `restore` does, in a word that was just begun.
 
+        :param ahead: what a route can be in at its begin; None: there are no zones.
         :raises ValueError, struct.error: that is no state; the word is then in disorder.
         """
         count, previous = _STATE.unpack_from(state)
         models, n, word = self.tables.moves.models, self.tables.states, self._word
-        size, counts, since = _STATE.size, None, word.since_of(count)
+        size, counts, since = _STATE.size, None, word.first_due(count)
         # Without a delay cells depend on the last report: those since then are made again.
         again, before = self.tables.learns and self.delay == 0, previous
         if self.tables.learns:
@@ -390,28 +387,29 @@ class AdaptiveWord:
             if planned_at is not None and planned_at < word.held * self._report:
                 raise ValueError  # no report had left by then
             since = count - ticks
-        if (len(signals) != self._integers(count, since) or max(previous, before) >= n
+        rows = -(-count // self.tables.row) + -since // self.tables.row  # after `since`
+        if (len(signals) != self._marks * rows or max(previous, before) >= n
                 or count >= _MOST_TICKS or count % self._report or since < 0
                 or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6):
             raise ValueError
         word.stand(np.array(begin.T[:, :, None], order='C'), since, before if again else previous,
-                   counts)
+                   counts, ahead)
         if word.own is not None:
             word.own.previous = before
-        self._go_over(count, signals, again)
+        self._take_all(count, signals, again)
         word.posterior = None
         if again and word.previous[0] != previous:
             raise ValueError
         word.plan_again(planned_at)
-        self._have(word.cells)
+        self._prepare()
 
-    def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
+    def _take_all(self, count: int, signals: list[int], reports: bool = False) -> None:
         """Take in signals up to some tick."""
         word = self._word
-        self._have(word.cells)
+        self._prepare()
         while word.count < count:
             number = 0 if word.count % self._signal else signals.pop(0)
-            self._take(self._place_of(number), reports)
+            self._take(self._place_of(number), reports=reports)
 
     def _place_of(self, number: int) -> int:
         """
@@ -419,7 +417,7 @@ class AdaptiveWord:
 
         :raises ValueError: it cannot be.
         """
-        block, rows = self._word.blocks[0], self._word.passed[0] + 1
+        block, rows = self._word.blocks[0], self._word.waiting + 1
         if number and block is not None:
             if not (rows < block.most if number == INSIDE else block.can_draw(number, rows)):
                 raise ValueError
@@ -437,22 +435,23 @@ class AdaptiveWord:
         self._check_due()
         if symbol not in self._index:
             raise UnknownSymbolError
-        block, passed = self._word.blocks[0], self._word.passed[0]
+        block, passed = self._word.blocks[0], self._word.waiting
         code = self._codes[self._index[symbol]]
         if block is not None:
             if passed + 1 < block.most and not last:
                 return {WAITING: Fraction(1)}
             return block.response(passed + 1).exact_row(self._then[self._counted][code])
-        cells, response = self._cells[1:], self.tables.responses[self._size]
+        response = self.tables.responses[self._size]
         if not code:
-            return {self._labels[x]: Fraction(1, response.count) for x in cells}
-        return {self._labels[x]: Fraction(response.b if number == code else response.a,
-                                          response.total) for number, x in enumerate(cells, 1)}
+            return {self._labels[x]: Fraction(1, response.count) for x in self._founders}
+        return {self._labels[x]: Fraction(
+            response.b if number == code else response.a, response.total)
+            for number, x in enumerate(self._founders, 1)}
 
     @property
     def waiting(self) -> int:
         """Return what `OnlineMechanism.waiting` does."""
-        return 0 if self._word.blocks[0] is None else self._word.passed[0]
+        return self._word.waiting
 
     def ends_block(self, symbol: str | None, following: str | None) -> bool:
         """Return what `OnlineMechanism.ends_block` does."""
@@ -465,7 +464,7 @@ class AdaptiveWord:
         In a block: if its first symbols are `known`, and all others so far are s_t.
         """
         self._check_due()
-        codes, block, passed = self._code_of[:-1], self._word.blocks[0], self._word.passed[0]
+        codes, block, passed = self._code_of[:-1], self._word.blocks[0], self._word.waiting
         if block is not None:
             if signal == WAITING and passed + 1 < block.most:
                 return np.ones(len(codes))
@@ -482,11 +481,11 @@ class AdaptiveWord:
                 counted = then[counted, code]
             counts: Floats = block.response(passed + 1).chances[place - 1, counted]
             return counts
-        position, cells = self._index.get(signal) if isinstance(signal, str) else None, self._cells
-        if position not in cells[1:]:
+        position = self._index.get(signal) if isinstance(signal, str) else None
+        if position is None or position not in self._founders:
             return np.zeros(len(codes))
         shares, size = self.tables.shares, self._size
         chances: Floats = np.where(
-            codes == cells.index(position, 1), shares.own[size],
+            codes == 1 + self._founders.index(position), shares.own[size],
             np.where(codes == 0, shares.uniform[size], shares.other[size]))
         return chances

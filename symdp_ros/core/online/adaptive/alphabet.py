@@ -21,7 +21,6 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import Models
-from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.cells import INFORMATION, largest, LEAST, TIE
 from symdp_ros.core.online.adaptive.moves import sums_of, total
 from symdp_ros.core.online.adaptive.tables import (AdaptiveTables, blocks_of, CELLS, MOST_CELLS,
@@ -50,7 +49,7 @@ class AlphabetTables(AdaptiveTables):
         #: as if each state had the same row of edges
         self.hops, self.heads = np.zeros(n + 1, np.int64), np.arange(n, dtype=np.int32)
         self.successors = np.broadcast_to(self.heads, (n, n))
-        self.report, self.signal, self.row = 1, reports, reports
+        self.report = self.signal = self.row = self.stride = 1
         self.place_type = np.uint8 if n < 2**8 else np.uint32
         self.nbytes = self.heads.nbytes
 
@@ -93,23 +92,21 @@ class AlphabetMoves:
     def __init__(self, models: Models, states: int):
         self.models, self.states = len(models), states
         self.keep, self.prior = models.keep, models.prior
+        self.regions: dict[int | None, Any] = {}
         self._switch = models.switch[:, None, None]
         self._other, self._stay = models.weights.astype(np.float64).T[:, :, None, None]
 
-    def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
-                summed: Floats, room: Room, groups: Ints | None = None) -> None:
+    def forward(self, joint: Floats, likelihood: Floats | None,
+                groups: Ints | None = None) -> Floats:
         """As `Moves.forward`."""
-        chances = belief if likelihood is None else belief * likelihood
+        chances = np.add.reduce(joint, axis=0)
+        if likelihood is not None:
+            chances *= likelihood
         factor = 1.0 / sums_of(chances, groups)
         mixed = joint * (self.keep * (factor if likelihood is None else likelihood * factor))
         mixed += self._switch * (chances * factor)
-        self._move(mixed, after)
-        np.add.reduce(after, axis=0, out=summed)
-
-    @cached_property
-    def regions(self) -> dict[int | None, Any]:
-        """As `Moves.regions`."""
-        return {}
+        self._move(mixed, mixed)
+        return mixed
 
     @cached_property
     def by_state(self) -> tuple[Ints, Floats]:
@@ -124,7 +121,7 @@ class AlphabetMoves:
         sums = np.stack([total(rows) for rows in values])[:, None]
         np.add(self._other * (sums - values), self._stay * values, out=out)
 
-    def backward(self, after: Floats, factor: Floats | float, room: Room) -> None:
+    def backward(self, after: Floats, factor: Floats | float) -> None:
         """As `Moves.backward`."""
         later = after[:, :-1]
         self._move(later, later)

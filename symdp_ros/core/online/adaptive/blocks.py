@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """
-Blocks of the policy adaptive: one signal about how many of the next symbols lie in each cell.
+Which block comes next: one signal about how many of the next symbols lie in each cell.
 
 A robot that stays has the same place many times over, and signals about one symbol each do not use
 that. So a signal may be about the counts of L symbols (`core.online.counts`). L and the cells are
@@ -31,28 +31,20 @@ only the most probable states count that hold .999 of f: 64 at most, 16 at least
 With zones, all this is of the zone told alone (`Region`): of f, given that the robot is where a
 route can be in it, and of moves inside it. Matches after the robot has left count for nothing, and
 max f as often as it is still there; so where it leaves soon blocks are short, or there are none.
-
-*What is known.* f has one more axis within a block, the counts so far: (models, states, counts).
-With a symbol, what is known of a state moves to the counts with one more in its cell; with the
-signal z, all is weighed by the chance of z for each count, and summed over the counts. Back, the
-same is done transposed. With zones, of which one is told with each report, a block also has the
-reports between two of its symbols: there nothing is counted, but it can end there.
 """
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, Weights
 from symdp_ros.core.loops import loops
-from symdp_ros.core.neighbours import edges_of
+from symdp_ros.core.neighbours import edges_in_c
 from symdp_ros.core.online.adaptive.cells import Cells, NOTHING
 from symdp_ros.core.online.adaptive.moves import Moves, total
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
-from symdp_ros.core.online.counts import after, CountResponse, vectors
-from symdp_ros.core.zones import Count
-
-MOST_LENGTH = 8  # that the compiled choice knows
+from symdp_ros.core.online.adaptive.turns import Block
+from symdp_ros.core.online.counts import after, CountResponse
 
 _STATES, _FEW = 64, 16  # the most and the fewest states that count in the choice
 _REST = 1e-3  # of f, that the others may have
@@ -61,204 +53,6 @@ _DIGITS = 1e12  # what is equal to so many digits is equal
 _LESS = 0.05  # that a block may be worth less than the shorter one
 _AT_END = 0.4  # what a match of the last symbol is worth to the next block
 _LIKELY = 8   # most probable states of each symbol, of which one is the best guess
-INSIDE = 2**32 - 1  # in a state: a row of a block, not its last one
-
-
-class Turn(NamedTuple):
-    """
-    One row of a block (`AdaptiveTables.row`): a symbol of it, or the zone told between two.
-
-    :param number: from 0.
-    """
-
-    block: 'Block'
-    number: int
-
-    @property
-    def ends(self) -> bool:
-        """Return whether something was drawn with this row."""
-        return self.block.place > 0 and self.block.size == self.number + 1
-
-    @property
-    def marks(self) -> Ints:
-        """Return how a state stores it: what was drawn, `INSIDE`, or 0 while it waits."""
-        return np.array([self.block.place if self.ends or not self.block.place else INSIDE])
-
-
-class Turns:
-    """
-    One row of each of some words, of which some are within a block.
-
-    Arrays have one column for each count so far of a word's block, one for other words; words come
-    one after another.
-
-    :param turns: of each word; None: it is in no block.
-    """
-
-    def __init__(self, turns: Sequence[Turn | None]):
-        self.turns = turns
-        self.update()
-
-    def update(self) -> None:
-        """Take note of what was drawn since."""
-        #: how many columns each word has before the row, and after it
-        self.before = np.array([
-            1 if turn is None else turn.block.columns(turn.number) for turn in self.turns])
-        self.after = np.array([
-            1 if turn is None or turn.ends else turn.block.columns(turn.number + 1)
-            for turn in self.turns])
-        #: whether one is a symbol: then all of them are
-        self._counts = any(turn is not None and turn.number % turn.block.each == 0
-                           for turn in self.turns)
-        if loops is not None and self._counts:
-            #: of each word, the number of its symbol, m, and how many weights it has before
-            self._kinds = np.zeros((len(self.turns), 3), np.int64)
-            self._codes = np.zeros((len(self.turns), self._states), np.uint8)
-            weights, at = list[Floats](), 0
-            for word, turn in enumerate(self.turns):
-                if turn is not None:
-                    symbol = turn.block.symbols(turn.number)
-                    self._kinds[word] = symbol, turn.block.cells - 1, at if turn.ends else -1
-                    self._codes[word] = turn.block.codes[symbol]
-                    if turn.ends:
-                        weights.append(turn.block.likelihood)
-                        at += len(weights[-1])
-            self._weights = np.concatenate(weights) if weights else np.empty(0)
-
-    @property
-    def _states(self) -> int:
-        states: int = next(turn.block.codes.shape[1] for turn in self.turns if turn is not None)
-        return states
-
-    def select(self, some: slice) -> 'Turns | None':
-        """Return this for some of the words; None: none of them is in a block."""
-        turns = self.turns[some]
-        return None if all(turn is None for turn in turns) else Turns(turns)
-
-    def forward(self, joint: Floats) -> Floats:
-        """Return what is known with the row: (models, states, columns) → other columns."""
-        models, states, columns = joint.shape
-        if loops is not None and self._counts:
-            moved = np.empty((models, states, self.after.sum()))
-            loops.turn(True, joint, self._kinds, self._codes, self._weights, moved, models, states,
-                       len(self.turns), columns, moved.shape[2])
-            return moved
-        every = np.arange(states)[:, None]
-        parts = np.split(joint, np.cumsum(self.before)[:-1], axis=2)
-        for word, turn in enumerate(self.turns):
-            if turn is None or not (self._counts or turn.ends):
-                continue
-            counts, here = turn.block.following(turn.number), parts[word]
-            if turn.ends:
-                weighed = here * turn.block.likelihood[counts]
-                for count in range(1, weighed.shape[2]):  # one after another
-                    weighed[:, :, 0] += weighed[:, :, count]
-                parts[word] = weighed[:, :, :1]
-            else:
-                parts[word] = np.zeros((models, states, self.after[word]))
-                parts[word][:, every, counts] = here
-        return np.concatenate(parts, axis=2)
-
-    def backward(self, later: Floats) -> Floats:
-        """
-        Return the chance of all later signals before the row, from that after it.
-
-        :param later: shape (models, states + 1, columns); the last state is 0.
-        """
-        models, states, columns = later.shape
-        if loops is not None and self._counts:
-            earlier = np.empty((models, states, self.before.sum()))
-            loops.turn(False, later, self._kinds, self._codes, self._weights, earlier, models,
-                       states - 1, len(self.turns), columns, earlier.shape[2])
-            return earlier
-        every = np.arange(states - 1)[:, None]
-        parts = np.split(later, np.cumsum(self.after)[:-1], axis=2)
-        for word, turn in enumerate(self.turns):
-            if turn is None or not (self._counts or turn.ends):
-                continue
-            counts, here = turn.block.following(turn.number), parts[word]
-            if turn.ends:
-                here = here * turn.block.likelihood
-            parts[word] = np.zeros((models, states, self.before[word]))
-            parts[word][:, :-1] = here[:, every, counts]
-        return np.concatenate(parts, axis=2)
-
-
-class Block:
-    """
-    A block of symbols, and what was drawn of it.
-
-    :param responses: of blocks that are cut short after each number of symbols, from 1.
-    :param codes: the cell of each state at each symbol, from 0: shape (symbols, states).
-    :param zone: the number of that in which its symbols lie; None: there are no zones.
-    :param each: rows from one symbol to the next.
-    """
-
-    def __init__(self, responses: list[CountResponse], codes: Numbers, zone: int | None = None,
-                 each: int = 1):
-        self.responses, self.codes, self.zone, self.each = responses, codes, zone, each
-        #: rows that it can have: it ends with its last symbol
-        self.most, self.cells = (len(responses) - 1) * each + 1, responses[0].cells
-        #: rows that it has: fewer where it was cut short
-        self.size = self.most
-        #: which vector was drawn, from 1; 0: none is yet
-        self.place = 0
-
-    @property
-    def likelihood(self) -> Floats:
-        """Return the chance of what was drawn, by the counts."""
-        chances: Floats = self.response(self.size).chances[self.place - 1]
-        return chances
-
-    def symbols(self, rows: int) -> int:
-        """Return how many symbols are in the first so many rows."""
-        return -(-rows // self.each)
-
-    def response(self, rows: int) -> CountResponse:
-        """Return the response if it has so many rows."""
-        return self.responses[self.symbols(rows) - 1]
-
-    def vectors(self, rows: int) -> tuple[tuple[int, ...], ...]:
-        """Return what can be counted in so many rows."""
-        return vectors(self.symbols(rows), self.cells)
-
-    def columns(self, rows: int) -> int:
-        """Return of how many counts something is known after so many rows."""
-        return len(self.vectors(rows))
-
-    def turn(self, row: int) -> tuple[Numbers, Ints]:
-        """
-        Return the cell of each state in a row, and which counts follow each by the cell.
-
-        Between two symbols there is one cell, and nothing is counted.
-        """
-        symbols = self.symbols(row)
-        if row % self.each:
-            return np.zeros_like(self.codes[0]), np.arange(self.columns(row))[:, None]
-        return self.codes[symbols], after(symbols, self.cells)
-
-    def following(self, row: int) -> Ints:
-        """Return which counts each state leads to: shape (states, counts before)."""
-        codes, then = self.turn(row)
-        counts: Ints = then.T[codes]
-        return counts
-
-    def can_draw(self, place: int, rows: int) -> bool:
-        """Return whether a vector, by its number from 1, can be drawn of so many rows."""
-        chances = self.response(rows).chances
-        return 0 < place <= len(chances) and bool(chances[place - 1].any())
-
-    def place_of(self, signal: Any, rows: int) -> int:
-        """
-        Return the number of what was drawn of so many rows, from 1; 0: it cannot be that.
-
-        :param signal: without its zone.
-        """
-        if not isinstance(signal, Count) or signal.zone is not None or (
-                signal.counts not in self.vectors(rows)):
-            return 0
-        place = 1 + self.vectors(rows).index(signal.counts)
-        return place if self.can_draw(place, rows) else 0
 
 
 class Region(NamedTuple):
@@ -311,7 +105,7 @@ def _region(tables: AdaptiveTables, moves: Moves, zone: int | None) -> Region:
     if loops is not None:
         there = region.successors < len(states)
         offsets = np.concatenate([[0], there.sum(axis=1).cumsum()])
-        region = region._replace(edges=edges_of(
+        region = region._replace(edges=edges_in_c(
             offsets, region.successors[there], region.chances[:, there], len(region.prior)))
     moves.regions[zone] = region
     return region
@@ -376,7 +170,7 @@ def _compiled(tables: AdaptiveTables, region: Region, joint: Floats, belief: Flo
     """Return what `_best` does, compiled, of each word."""
     laws, words = tables.laws, joint.shape[2]
     best = np.empty(words, np.int64)
-    codes = np.empty((words, MOST_LENGTH, len(region.states)), np.uint8)
+    codes = np.empty((words, most, len(region.states)), np.uint8)
     loops.block(
         region.edges, np.ascontiguousarray(joint.transpose(2, 0, 1)),
         np.ascontiguousarray(belief.T), region.prior, region.X, laws.sizes, laws.laws,

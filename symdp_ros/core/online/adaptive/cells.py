@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, Weights
 from symdp_ros.core.loops import loops
+from symdp_ros.core.neighbours import edges_of
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables, CELLS
 
 NOTHING = 1e-200   # probability that counts as 0 where all else is impossible
 LEAST = 1e-9       # probability of a state that counts in the choice of the cells
 INFORMATION = 0.1  # matches that a nat is worth, besides the report that is due at once
 TIE = 1e-12
-_SORTED = 64        # keys that are sorted as they are
 _TOGETHER = 1 << 15  # numbers that are summed by cell at once, or those of one number of cells
 
 
@@ -41,6 +41,14 @@ class Cells(NamedTuple):
         sizes, founders, codes = self
         return Cells(sizes[some], np.ascontiguousarray(founders[:, some]),
                      np.ascontiguousarray(codes[:, some]))
+
+    def spread_out(self, some: Booleans) -> 'Cells':
+        """Return them as the cells of some of more words; the others have none."""
+        sizes = np.zeros(len(some), np.int64)
+        founders = np.full((len(self.founders), len(some)), -1)
+        codes = np.zeros((len(self.codes), len(some)), self.codes.dtype)
+        sizes[some], founders[:, some], codes[:, some] = self
+        return Cells(sizes, founders, codes)
 
 
 def best_cells(tables: AdaptiveTables, belief: Floats, previous: Ints, at_once: bool,
@@ -121,25 +129,9 @@ def largest(keys: Floats, most: int) -> tuple[Ints, Ints]:
     :param keys: shape (words, ·).
     :return: shape (up to `most`, words); how many there are in each word.
     """
-    words, width = keys.shape
-    if width <= min(_SORTED, most):
-        counts = (keys >= 0).sum(axis=1)
-        ranked = np.argsort(-keys, axis=1, kind='stable')[:, :counts.max()].T
-        return np.where(np.arange(len(ranked))[:, None] < counts, ranked, -1), counts
-    if width > most:
-        least = np.partition(keys, width - most, axis=1)[:, width - most, None]
-        rows, places = np.nonzero(keys >= np.maximum(least, 0.0))
-    else:
-        rows, places = np.nonzero(keys >= 0.0)
-    order = np.lexsort((-keys[rows, places], rows))
-    rows, places = rows[order], places[order]
-    begins = np.searchsorted(rows, np.arange(words + 1))
-    at = np.arange(len(rows)) - begins[rows]
-    counts = np.minimum(np.diff(begins), most)
-    ranked = np.full((int(counts.max()), words), -1)
-    some = at < len(ranked)
-    ranked[at[some], rows[some]] = places[some]
-    return ranked, counts
+    counts = np.minimum((keys >= 0).sum(axis=1), most)
+    ranked = np.argsort(-keys, axis=1, kind='stable')[:, :counts.max()].T
+    return np.where(np.arange(len(ranked))[:, None] < counts, ranked, -1), counts
 
 
 def _near(tables: AdaptiveTables, founders: Ints, counts: Ints) -> Weights:
@@ -235,10 +227,8 @@ def _spread(tables: AdaptiveTables, codes: Numbers) -> None:
     hops, heads = tables.hops, tables.heads
     last = np.flatnonzero(codes)
     while len(last):
-        counts = hops[last + 1] - hops[last]
-        edges = np.repeat(hops[last] - np.cumsum(counts) + counts, counts)
-        edges += np.arange(len(edges))
-        there, joined = heads[edges], np.repeat(codes[last], counts)
+        there = heads[edges_of(hops, last)]
+        joined = np.repeat(codes[last], hops[last + 1] - hops[last])
         new = codes[there] == 0
         there, joined = there[new], joined[new]
         codes[there[::-1]] = joined[::-1]  # the first one counts

@@ -28,10 +28,9 @@ import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.loops import loops
-from symdp_ros.core.neighbours import Neighbours, Room
+from symdp_ros.core.neighbours import Neighbours
 from symdp_ros.core.online.in_c import compiled
 
-_ROWS = 8            # as in the compiled loop: of U, that are worked on at once
 _NUMBERS = 1 << 14  # that are worked on at once: they stay near the processor
 
 
@@ -48,24 +47,20 @@ def of_all_pairs(chain: Chain, others: Floats, gain: Floats, moves: Floats, disc
     """
     n, offsets_targets = len(chain), chain.csr()
     followers, walks = Neighbours(*offsets_targets), Neighbours(*offsets_targets, moves)
-    U, X, room = np.zeros((n, n)), np.empty((n, n)), Room()  # of (o, s)
+    U, X = np.zeros((n, n)), np.empty((n, n))  # of (o, s)
     spread = discount / (1 - discount)
     while loops is not None:
-        least, most = loops.sweep(walks.edges, followers.edges, others, gain, discount, U, X,
-                                  room('rows', (_ROWS * n,)), n)
+        least, most = loops.sweep(walks.edges, followers.edges, others, gain, discount, U, X, n)
         if spread * (most - least) <= tolerance:
             return X
     while True:
         for some in _columns(n):
-            later, sums = _padded(U[some].T, room), room('sums', (1, n, some.stop - some.start))
-            walks.add(later, sums, room)
-            np.multiply(sums[0].T, discount, out=X[some])
+            np.multiply(walks.sums(U[some].T).T, discount, out=X[some])
         X[np.diag_indices(n)] += 1.0
         least, most = np.inf, -np.inf
         for some in _columns(n):
-            here, total = _padded(X[:, some], room), room('sums', (1, n, some.stop - some.start))
-            followers.add(here, total, room)
-            new = others[:, None] * total[0] + gain[:, None] * followers.largest(here[0, :-1])
+            new = others[:, None] * followers.sums(X[:, some]) + (
+                gain[:, None] * followers.largest(X[:, some]))
             change = new - U[:, some]
             U[:, some] = new
             least, most = min(least, change.min()), max(most, change.max())
@@ -97,10 +92,3 @@ def _columns(states: int) -> Iterator[slice]:
     width = max(1, _NUMBERS // states)
     for begin in range(0, states, width):
         yield slice(begin, min(begin + width, states))
-
-
-def _padded(values: Floats, room: Room) -> Floats:
-    """Return values with one state more, which is 0: shape (1, states + 1, columns)."""
-    padded = room.zeros('padded', (1, len(values) + 1, values.shape[1]))
-    padded[0, :-1] = values
-    return padded

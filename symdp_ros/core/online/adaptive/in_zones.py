@@ -41,17 +41,16 @@ by a factor of at most e^{jε/k} (`core.online.counts`, Claim); of no symbol two
 Blocks are disjoint, so the j of all are at most k together. The zones of an adjacent word are
 equal to the last one: nothing is lost by a length that the next zone decides.
 """
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 import struct
 from typing import Any
 
 import numpy as np
-from symdp_ros.core.annotations import Floats, Ints, RandomBits
+from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
-from symdp_ros.core.online.adaptive.words import Evidence
 from symdp_ros.core.zones import Count, Signal, Told, WAITING
 from symdp_ros.errors import ChainError, UnknownSymbolError
 
@@ -60,6 +59,8 @@ _ZONE = struct.Struct('<I')
 
 class ZonedWord(AdaptiveWord):
     """As `AdaptiveWord`; `tables` are of a mechanism with zones."""
+
+    _marks = 2  # the cell drawn, and the zone
 
     def __init__(self, chain: Chain, tables: AdaptiveTables, delay: int | None,
                  random: RandomBits | None = None):
@@ -76,9 +77,9 @@ class ZonedWord(AdaptiveWord):
         return self._zones[self._zone]
 
     def _begin(self, position: int) -> None:
-        self._zone = int(self._zone_numbers[position])  # the number of the zone told last
-        self._word.begin(position)
-        self._prepare(self._zone)
+        #: the number of the zone told last
+        self._zone = self._ready = int(self._zone_numbers[position])
+        super()._begin(position)
 
     def _make_ready(self, zone: int) -> bool:
         """
@@ -86,54 +87,27 @@ class ZonedWord(AdaptiveWord):
 
         :return: whether it can be told next: no block must have ended before.
         """
-        if not self._word.goes_on(zone):
+        if self._word.waiting and not self._word.lasts(np.array([zone])):
             return False
         if zone != self._ready:
-            self._prepare(zone)
+            self._prepare_for(zone)
         return True
 
-    def _prepare(self, zone: int) -> None:
+    def _prepare_for(self, zone: int) -> None:
         self._ready = zone
-        self._word.prepare(np.array([zone]))
-        self._have(self._word.cells)
-
-    def _tell(self, place: int, zone: int) -> str | None:
-        """Take in a signal, 0 for none, and the zone for which cells are ready."""
-        self._zone = zone
-        return self._take(place, zones=np.array([zone]))
-
-    def _take(self, place: int, reports: bool = True, zones: Ints | None = None,
-              late: int = 0) -> str | None:
-        if zones is None and place:  # of a block: its zone is ready
-            zones = np.array([self._ready])
-        report = super()._take(place, reports, zones, late)
-        self._prepare(self._ready)
-        return report
-
-    def skip(self, reports: int) -> str | None:
-        report = super().skip(reports)
-        self._prepare(self._ready)
-        return report
+        self._prepare()
 
     def step(self, symbol: str | None) -> str | None:
-        position = self._index.get(symbol)
-        if position is None:
+        if symbol not in self._index:
             raise UnknownSymbolError
         zone = self._zone if symbol is None else self._zone_of[symbol]
         if not self._make_ready(zone):
             self._end_block()
-            self._prepare(zone)
-        block = self._word.blocks[0]
-        if block is not None:
-            return self._tell(self._count(symbol, block), zone)
-        if not self._size:
-            return self._tell(0, zone)
-        if not self._draws.buffer:
-            self._draws.fill()
-        number, hit = self._draws.buffer.pop()
-        cells = self._numbers
-        cells[0] = cells[number]
-        return self._tell((cells[0], cells[self._codes[position]])[hit], zone)
+            self._prepare_for(zone)
+        self._zone = zone
+        if self._word.blocks[0] is None and not self._size:
+            return self._take(0, zone)
+        return super().step(symbol)
 
     def advance(self, signal: Signal, symbol: str | None = None) -> str | None:
         if signal is None:
@@ -145,16 +119,11 @@ class ZonedWord(AdaptiveWord):
             raise ChainError(f'{signal!r} cannot be the signal after these: its zone ends the '
                              'block under way, of which nothing was drawn yet', state=state)
         if self._word.blocks[0] is not None:
-            report = self._advance_in(_without_zone(signal), symbol)
-            self._zone = zone
-            return report
-        place = 0
-        if not isinstance(signal, Told):
-            position = self._index[signal] if isinstance(signal, str) else None
-            if position is None or position not in self._cells[1:]:
-                raise ChainError(f'{signal!r} founded no cell after these signals', state=state)
-            place = self._cells.index(position, 1)
-        return self._tell(place, zone)
+            signal = _without_zone(signal)
+        report = self._take(0, zone) if isinstance(signal, Told) else super().advance(
+            signal, symbol)
+        self._zone = zone
+        return report
 
     def _told(self, signal: Signal) -> int | None:
         """Return the number of the zone that a signal tells; None: it is none of these."""
@@ -164,57 +133,46 @@ class ZonedWord(AdaptiveWord):
             return None
         return self._zones.index(signal.zone)
 
-    @property
-    def ticks_left(self) -> int:
-        """Return 0: with zones, each report has its symbol."""
-        return 0
-
     # The state: that of the word, the zone told last, and what a route can be in at the first
     # report that is left; of each report since, the number of the cell drawn and of the zone.
 
     @property
     def state(self) -> bytes:
+        ahead = self._word.state_begin().ahead
+        assert ahead is not None
         return b''.join((super().state, _ZONE.pack(self._zone),
-                         np.packbits(self._word.oldest_ahead()[:, 0]).tobytes()))
+                         np.packbits(ahead).tobytes()))
 
-    def _marks(self, told: Evidence) -> Iterable[Ints]:
-        return told.marks
-
-    def _integers(self, count: int, since: int) -> int:
-        reports: int = (count - since) // self._report
-        return 2 * reports
-
-    def _go_on(self, state: bytes) -> None:
+    def _restore(self, state: bytes, ahead: Booleans | None = None) -> None:
         n = self.tables.states
         size = _ZONE.size + -(-n // 8)
         word, more = state[:-size], state[-size:]
         zone, = _ZONE.unpack_from(more)
-        self._kept = np.unpackbits(np.frombuffer(more, np.uint8, offset=_ZONE.size))[:n]
-        if zone >= len(self._zones) or not self._kept.any():
+        bits = np.unpackbits(np.frombuffer(more, np.uint8, offset=_ZONE.size))[:n]
+        if zone >= len(self._zones) or not bits.any():
             raise ValueError
-        super()._go_on(word)
+        super()._restore(word, bits.astype(np.bool_)[:, None])
         self._zone = zone
-        self._prepare(zone)
+        self._prepare_for(zone)
 
-    def _go_over(self, count: int, signals: list[int], reports: bool = False) -> None:
-        self._word.start_ahead(self._kept.astype(np.bool_)[:, None])
-        self._prepare(self._ready)
+    def _take_all(self, count: int, signals: list[int], reports: bool = False) -> None:
+        self._prepare()
         places = iter(signals)
         for place, told in zip(places, places, strict=True):
             if told > len(self._zones):
                 raise ValueError
             if told and not self._make_ready(told - 1) or place and not told:
                 raise ValueError
-            self._take(self._place_of(place), reports, np.array([told - 1]))
+            self._take(self._place_of(place), told - 1, reports=reports)
 
     def exact_distribution(self, symbol: str | None, last: bool = False) -> dict[Any, Fraction]:
         if symbol not in self._index:
             raise UnknownSymbolError
         zone = self._zone if symbol is None else self._zone_of[symbol]
         if not self._make_ready(zone):  # the block under way ends first
-            block, passed = self._word.blocks[0], self._word.passed[0]
+            block = self._word.blocks[0]
             assert block is not None and block.zone is not None
-            row = block.response(passed).exact_row(self._counted)
+            row = block.response(self._word.waiting).exact_row(self._counted)
             return {count._replace(zone=self._zones[block.zone]): chance
                     for count, chance in row.items()}
         if self._word.blocks[0] is None and not self._size:
@@ -232,7 +190,7 @@ class ZonedWord(AdaptiveWord):
         zone = self._zone if symbol is None else self._zone_of[symbol]
         next_zone = zone if following is None else self._zone_of[following]
         return self._make_ready(zone) and self._word.blocks[0] is not None and not bool(
-            self._word.go_on_after(np.array([next_zone]))[0])
+            self._word.lasts(np.array([next_zone]), np.array([zone])))
 
     def likelihood(self, signal: Signal, known: Sequence[str | None] = ()) -> Floats:
         zone_of, zone = self._zone_numbers, self._told(signal)

@@ -5,22 +5,21 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, RandomBits
-from symdp_ros.core.online.adaptive.blocks import Turn, Turns
-from symdp_ros.core.online.adaptive.cells import Cells
+from symdp_ros.core.annotations import Booleans, Floats, Ints
 from symdp_ros.core.online.adaptive.own_moves import EVERY
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
+from symdp_ros.core.online.adaptive.turns import Block, Turn, Turns
 from symdp_ros.core.online.adaptive.words import COUNTED, Words
 from symdp_ros.core.online.counts import number_of_count, SIGNALS
 from symdp_ros.core.word_arrays import WordBits
 from symdp_ros.core.zones import Count, WAITING
 from symdp_ros.errors import ChainError
 
-#: What a symbol of a block does to the counts so far, and how likely each state makes what was
-#: drawn, and the zone told: shape (states, 1); None: there is none.
-Seen: TypeAlias = tuple[Turns | None, Floats | None]
+#: What a symbol of a block does to the counts so far; None: it is in none. How likely each state
+#: makes what was drawn, and the zone told: shape (states, words).
+Seen: TypeAlias = tuple[Turns | None, Floats]
 
-NOTHING = np.iinfo(np.int64).min  # in place of a signal: there was no symbol
+NO_SYMBOL = np.iinfo(np.int64).min  # in place of a signal: there was none, and no zone told
 
 _COUNTS = 5           # columns, about, of a word that has blocks
 _NUMBERS = 1 << 17    # of f of the words that are in step: they stay near the processor
@@ -44,19 +43,14 @@ class _Draws:
     """The integers of one word, one after another."""
 
     def __init__(self, tables: AdaptiveTables, bits: WordBits, word: int, symbols: int):
-        self._tables, self._stream, self._symbols = tables, bits.stream(word), symbols
-        self._drawn: list[int] = []
-
-    @property
-    def stream(self) -> RandomBits:
-        """Return what comes after the integers that were drawn."""
-        return self._stream
+        self._tables, self._symbols, self._drawn = tables, symbols, list[int]()
+        self.stream = bits.stream(word)  # what comes after the integers that were drawn
 
     def below(self, limit: int, at: int) -> int:
         """Return the next integer below a limit, for the symbol of some number."""
         while True:
             if not self._drawn:
-                self._drawn = self._tables.draws(self._symbols - at, self._stream).tolist()[::-1]
+                self._drawn = self._tables.draws(self._symbols - at, self.stream).tolist()[::-1]
             drawn = self._drawn.pop()
             if drawn < limit:
                 return drawn
@@ -72,9 +66,8 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
     :param offsets: as in `core.word_arrays`.
     :param bits: of the words.
     """
-    each = 1 if tables.zones is not None else tables.signal // tables.report
     lengths = np.diff(offsets)
-    sizes = np.where(lengths > 0, (lengths - 1) * each + 1, 0)
+    sizes = np.where(lengths > 0, (lengths - 1) * tables.stride + 1, 0)
     begins = np.cumsum(sizes) - sizes
     drawn = Drawn(np.empty(sizes.sum(), np.int64), np.empty(len(symbols), np.int64))
     zones = None if tables.zone_of is None else _zones_of(tables.zone_of, initial, symbols,
@@ -90,8 +83,12 @@ def draw(tables: AdaptiveTables, delay: int | None, initial: int, symbols: Ints,
         if delay is None:
             most = min(most, max(1, int(_BYTES // (2 * tables.states * sizes[order[0]]))))
         some, order = np.split(order, [min(most, _MOST)])
-        group = _Group(tables, delay, initial, some, lengths[some], bits)
-        group.draw(symbols, offsets[some], zones, begins[some], sizes[some], drawn)
+        words = Words(tables, delay, len(some))
+        words.begin(initial)
+        draws = [_Draws(tables, bits, number, length) for number, length in zip(
+            some.tolist(), lengths[some].tolist(), strict=True)]
+        _Group(words, draws, symbols, zones, offsets[some], lengths[some]).draw(
+            begins[some], sizes[some], drawn)
     return drawn
 
 
@@ -104,39 +101,35 @@ def _zones_of(zone_of: Ints, initial: int, symbols: Ints, offsets: Ints) -> Ints
 
 
 class _Group:
-    """Some words in step with one another, the longest first."""
+    """
+    Some words in step with one another, the longest first.
 
-    def __init__(self, tables: AdaptiveTables, delay: int | None, initial: int, numbers: Ints,
-                 lengths: Ints, bits: WordBits):
-        self._tables, self._lengths = tables, lengths
-        self._words = Words(tables, delay, len(numbers))
-        self._words.begin(initial)
-        self._draws = [_Draws(tables, bits, number, length) for number, length in zip(
-            numbers.tolist(), lengths.tolist(), strict=True)]
-        self._counted = [0] * len(numbers)  # in a block: the number of the vector
-        most = max(tables.responses) + 1
-        self._limits = [(0, 1, 1)] * most
-        for count, response in tables.responses.items():
-            self._limits[count] = response.limit, response.weight, response.cut
+    :param draws: of each word.
+    :param symbols: of all words; zones: the numbers of those told with them; None: none are.
+    :param first, lengths: of each word, where its symbols begin, and how many it has.
+    """
 
-    def draw(self, symbols: Ints, first: Ints, zones: Ints | None, begins: Ints, sizes: Ints,
-             out: Drawn) -> None:
+    def __init__(self, words: Words, draws: list[_Draws], symbols: Ints, zones: Ints | None,
+                 first: Ints, lengths: Ints):
+        self._words, self._draws, self._symbols, self._zones = words, draws, symbols, zones
+        self._first, self._lengths = first, lengths
+        self._counted = [0] * len(draws)  # in a block: the number of the vector
+
+    def draw(self, begins: Ints, sizes: Ints, out: Drawn) -> None:
         """
         Draw for all their symbols.
 
-        :param first: of each word, where its symbols begin.
-        :param begins, sizes: where its reports begin, and how many it has.
+        :param begins, sizes: where the reports of each word begin, and how many it has.
         """
-        tables, words = self._tables, self._words
-        each = 1 if zones is not None else tables.signal // tables.report
+        tables = self._words.tables
         for at in range(int(self._lengths[0])):
-            here = first[:words.words] + at
-            told = None if zones is None else zones[here]
-            if told is not None:
-                words.prepare(told)
-            places = self._signals(words, symbols[here], here, told, at, out)
-            late = self._blocks(words, symbols, here, zones, at, places, out)
-            self._take(words, places, told, begins, out, late)
+            words = self._words
+            here = self._first[:words.words] + at
+            told = None if self._zones is None else self._zones[here]
+            words.prepare(told)
+            places, out.signals[here] = self._cells(at, here, told)
+            late = self._blocks(at, here, places, out)
+            self._take(places, told, begins, out, late)
             left = int(np.searchsorted(-self._lengths, -(at + 1)))  # words that are longer
             if left < words.words:
                 ending = words if not left else words.select(slice(left, words.words))
@@ -145,48 +138,64 @@ class _Group:
                     out.reports[end - len(route):end] = route
                 if not left:
                     return
-                words = words.select(slice(0, left))
-            for _ in range(each - 1):
-                self._take(words, np.zeros(words.words, np.int64), None, begins, out)
+                self._words = words.select(slice(0, left))
+            for _ in range(tables.stride - 1):
+                self._take(np.zeros(left, np.int64), None, begins, out)
 
-    def _take(self, words: Words, places: Ints, told: Ints | None, begins: Ints, out: Drawn,
+    def _take(self, places: Ints, told: Ints | None, begins: Ints, out: Drawn,
               late: Ints | None = None) -> None:
-        number = words.count // self._tables.report - words.held
-        if words.take(places, told, late=late):
+        words = self._words
+        number = words.count // words.tables.report - words.held
+        if words.take(places, told, late):
             out.reports[begins[:words.words] + number] = words.previous
 
-    def _blocks(self, words: Words, symbols: Ints, here: Ints, zones: Ints | None, at: int,
-                places: Ints, out: Drawn) -> Ints | None:
+    def _cells(self, at: int, here: Ints, told: Ints | None) -> tuple[Ints, Ints]:
+        """Draw a cell for one symbol of each word; return the cells, and these signals."""
+        words, each = self._words, np.arange(self._words.words)
+        places, signals = np.zeros(len(each), np.int64), -1 - (each if told is None else told)
+        if words.cells is None:
+            return places, signals
+        sizes, founders, codes = words.cells
+        symbols = self._symbols[here]
+        cells = np.where(symbols >= 0, codes[symbols, each].astype(np.int64), 0)
+        for i, (size, cell) in enumerate(zip(sizes.tolist(), cells.tolist(), strict=True)):
+            if size:
+                response = words.tables.responses[size]
+                number, rest = divmod(self._draws[i].below(response.limit, at), response.weight)
+                hit = int(rest >= response.cut) & int(cell > 0)
+                places[i] = number + 1 + hit * (cell - number - 1)
+        founded = founders[np.maximum(places, 1) - 1, each]
+        return places, np.where(places > 0, founded, signals)
+
+    def _blocks(self, at: int, here: Ints, places: Ints, out: Drawn) -> Ints | None:
         """
         Count one symbol of each word that is in a block, and draw where that ends.
 
         :param here: where the symbols of the words are.
-        :param zones: told with each of `symbols`.
         :param places: for `Words.take`: those of these words are put in.
         :return: what was drawn late, as of `Words.take`.
         """
-        inside = [word for word, block in enumerate(words.blocks) if block is not None]
-        if not inside:
+        words, zones = self._words, self._zones
+        if not any(words.blocks):
             return None
         ends: Booleans = self._lengths[:words.words] == at + 1
         if zones is not None:
-            ends = ends | ~words.go_on_after(zones[np.minimum(here + 1, len(zones) - 1)])
+            ends = ends | ~words.lasts(zones[np.minimum(here + 1, len(zones) - 1)], zones[here])
         late = np.zeros(words.words, np.int64)
-        for word in inside:
-            block, passed = words.blocks[word], words.passed[word]
-            assert block is not None
-            place = self._count(words, word, int(symbols[here[word]]), bool(ends[word]))
-            is_full = passed + 1 == block.most
-            places[word], late[word] = (place, 0) if is_full else (COUNTED, place)
+        for word, block in enumerate(words.blocks):
+            if block is None:
+                continue
+            rows = words.passed[word] + 1
+            place = self._count(word, block, int(self._symbols[here[word]]), bool(ends[word]))
+            places[word], late[word] = (place, 0) if rows == block.most else (COUNTED, place)
             if place or zones is None:
-                signal = Count(block.vectors(passed + 1)[place - 1]) if place else WAITING
-                out.signals[here[word]] = number_of_count(self._tables.states, block.zone, signal)
+                signal = Count(block.vectors(rows)[place - 1]) if place else WAITING
+                out.signals[here[word]] = number_of_count(words.tables.states, block.zone, signal)
         return late
 
-    def _count(self, words: Words, word: int, symbol: int, last: bool) -> int:
+    def _count(self, word: int, block: Block, symbol: int, last: bool) -> int:
         """Count a symbol of a word's block; return what is drawn where it ends, from 1; 0: not."""
-        block, passed, counted = words.blocks[word], words.passed[word], self._counted
-        assert block is not None
+        passed, counted = self._words.passed[word], self._counted
         codes, then = block.turn(passed)
         code = int(codes[symbol]) if symbol >= 0 else 0
         counted[word] = int(then[counted[word] if passed else 0, code])
@@ -194,138 +203,79 @@ class _Group:
             return 0
         return 1 + block.response(passed + 1).draw(self._draws[word].stream)[counted[word]]
 
-    def _signals(self, words: Words, symbols: Ints, here: Ints, told: Ints | None, at: int,
-                 out: Drawn) -> Ints:
-        """Draw the cells of one symbol of each word; note who founded them."""
-        places = np.zeros(words.words, np.int64)
-        if words.cells is None:
-            if told is not None:
-                out.signals[here] = -1 - told
-            return places
-        sizes, founders, codes = words.cells
-        each = np.arange(words.words)
-        cells = np.where(symbols >= 0, codes[symbols, each].astype(np.int64), 0)
-        for i, (size, cell) in enumerate(zip(sizes.tolist(), cells.tolist(), strict=True)):
-            if size:
-                limit, weight, cut = self._limits[size]
-                number, rest = divmod(self._draws[i].below(limit, at), weight)
-                hit = int(rest >= cut) & int(cell > 0)
-                places[i] = number + 1 + hit * (cell - number - 1)
-        drawn = places > 0
-        signals = founders[np.maximum(places, 1) - 1, each]
-        out.signals[here] = signals if told is None else np.where(drawn, signals, -1 - told)
-        return places
 
-
-def told(tables: AdaptiveTables, delay: int | None, initial: int, signals: Ints) -> list[Seen]:
+def seen(tables: AdaptiveTables, delay: int | None, initial: int,
+         signals: Ints) -> Iterator[Seen]:
     """
-    Return what each signal of one word tells, where there are blocks.
+    Yield what each signal tells, of words of one length; where there are blocks, of one word.
 
-    :param signals: as of `Drawn`, or `NOTHING`: shape (symbols,).
-    :raises ChainError: that cannot have been drawn.
-    """
-    words, seen = Words(tables, delay), list[Seen]()
-    words.begin(initial)
-    for number, drawn in enumerate(signals.tolist(), 1):
-        if drawn == NOTHING and tables.zones is not None:
-            begun = number - 1 - words.passed[0]  # nothing is drawn of the block under way
-            seen[begun:] = [(None, likelihood) for _, likelihood in seen[begun:]]
-            words.take(np.zeros(1, np.int64), reports=False)
-            seen.append((None, None))
-            continue
-        turns, likelihood = _see(words, drawn, number)
-        seen.append((turns, likelihood))
-        for _ in range(0 if tables.zones is not None else tables.signal // tables.report - 1):
-            words.take(np.zeros(1, np.int64), reports=False)
-    return seen
-
-
-def _see(words: Words, drawn: int, number: int) -> Seen:
-    """
-    Take in a signal; return what it tells.
-
-    :param number: of its symbol, from 1.
-    """
-    tables, states, zone, inside = words.tables, words.tables.states, None, None
-    kind, zone_of = max(0, drawn - states) % len(SIGNALS), tables.zone_of
-    if zone_of is not None:
-        zone = -1 - drawn if drawn < 0 else (
-            int(zone_of[drawn]) if drawn < states else (drawn - states) // len(SIGNALS))
-        if not words.goes_on(zone):
-            raise _not_drawn(number)
-        words.prepare(np.array([zone]))
-        inside = (zone_of == zone)[:, None].astype(np.float64)
-    zones = None if zone is None else np.array([zone])
-    block, passed = words.blocks[0], words.passed[0]
-    if block is not None:
-        waits = drawn < 0 if zone is not None else drawn >= states and SIGNALS[kind] == WAITING
-        place = block.place_of(SIGNALS[kind] if drawn >= states else None, passed + 1)
-        if not place and (not waits or passed + 1 == block.most):
-            raise _not_drawn(number)
-        words.take(np.array([place or COUNTED]), zones, reports=False)
-        return Turns([Turn(block, passed)]), inside
-    places, likelihood = np.zeros(1, np.int64), inside
-    if drawn >= 0:
-        if words.cells is None:
-            raise _not_drawn(number)
-        places = np.flatnonzero(words.cells.founders[:, 0] == drawn) + 1
-        if not len(places):
-            raise _not_drawn(number)
-        likelihood = _chances(tables, words.cells, places)
-        likelihood = likelihood if inside is None else likelihood * inside
-    elif zone is None:
-        raise _not_drawn(number)
-    words.take(places, zones, reports=False)
-    return None, likelihood
-
-
-def _chances(tables: AdaptiveTables, cells: Cells, places: Ints) -> Floats:
-    """Return the probability of cells that were drawn, for each state: shape (states, words)."""
-    (sizes, _, codes), shares = cells, tables.shares
-    return np.where(codes == places, shares.own[sizes], np.where(
-        codes == 0, shares.uniform[sizes], shares.other[sizes]))
-
-
-def _not_drawn(number: int) -> ChainError:
-    return ChainError(f'signal {number} of a word founded no cell after those before it: '
-                      'the word was drawn by another mechanism')
-
-
-def likelihoods(tables: AdaptiveTables, delay: int | None, initial: int,
-                signals: Ints) -> Iterator[Floats]:
-    """
-    Yield for each symbol the probability of what was drawn, for each state: (states, words).
-
-    Where there are no blocks.
-
-    :param signals: of words of one length, as of `Drawn`; `NOTHING`: no symbol, nothing told:
-        shape (words, symbols).
+    :param signals: as of `Drawn`, or with zones `NO_SYMBOL`: shape (words, symbols).
     :raises ChainError: that cannot have been drawn.
     """
     if tables.learns and len(signals) > 1:  # each has moves of its own
-        for each in zip(*(likelihoods(tables, delay, initial, word[None]) for word in signals),
+        for each in zip(*(seen(tables, delay, initial, word[None]) for word in signals),
                         strict=True):
-            yield np.concatenate(each, axis=1)
+            yield None, np.concatenate([likelihood for _, likelihood in each], axis=1)
         return
-    words, zone_of = Words(tables, delay, len(signals)), tables.zone_of
+    words, nothing = Words(tables, delay, len(signals)), np.zeros(len(signals), np.int64)
     words.begin(initial)
     for number, column in enumerate(signals.T, 1):
-        drawn, told = column >= 0, np.empty(0, np.int64)
-        if zone_of is not None:
-            told = np.where(drawn, zone_of[np.maximum(column, 0)], -1 - column)
-            told[column == NOTHING] = -1
-            words.prepare(told)
-        places, chances = np.zeros(len(signals), np.int64), np.ones((tables.states, len(signals)))
-        if words.cells is not None:
-            own = words.cells.founders == column
-            places[drawn] = 1 + own.argmax(axis=0)[drawn]
-            drawn = drawn & own.any(axis=0)
-            chances[:, drawn] = _chances(tables, words.cells, places)[:, drawn]
-        if not np.array_equal(drawn, column >= 0) or zone_of is None and not drawn.all():
-            raise _not_drawn(number)
-        if zone_of is not None:
-            chances *= (zone_of[:, None] == told) | (told < 0)
-        yield chances
-        words.take(np.where(drawn, places, 0), None if zone_of is None else told)
-        for _ in range(0 if zone_of is not None else tables.signal // tables.report - 1):
-            words.take(np.zeros(len(signals), np.int64))
+        told = _see(words, column)
+        if told is None:
+            raise ChainError(f'signal {number} of a word founded no cell after those before it: '
+                             'the word was drawn by another mechanism')
+        yield told
+        for _ in range(tables.stride - 1):
+            words.take(nothing, reports=delay == 0)
+
+
+def _see(words: Words, drawn: Ints) -> Seen | None:
+    """Take in a signal of each word; return what it tells, None: it cannot have been drawn."""
+    tables, zones, reports = words.tables, None, words.delay == 0  # else no cells depend on them
+    likelihood = np.ones((tables.states, len(drawn)))
+    if tables.zone_of is not None:
+        zones = np.where(drawn < 0, -1 - drawn, (drawn - tables.states) // len(SIGNALS))
+        zones = np.where((drawn >= 0) & (drawn < tables.states),
+                         tables.zone_of[drawn % tables.states], zones)
+        zones[drawn == NO_SYMBOL] = -1
+        if words.waiting and zones[0] >= 0 and not words.lasts(zones):
+            return None
+        likelihood *= (tables.zone_of[:, None] == zones) | (zones < 0)
+    words.prepare(zones)
+    block, rows, signal = words.blocks[0], words.waiting, int(drawn[0])
+    if block is not None and signal != NO_SYMBOL:
+        count = SIGNALS[(signal - tables.states) % len(SIGNALS)] if signal >= tables.states else (
+            WAITING if signal < 0 else None)
+        place = block.place_of(count, rows + 1)
+        if not place and (count != WAITING or rows + 1 == block.most):
+            return None
+        words.take(np.array([place or COUNTED]), zones, reports=reports)
+        return Turns([Turn(block, rows)]), likelihood
+    places, founded = np.zeros(len(drawn), np.int64), drawn >= 0
+    if words.cells is not None:
+        own = words.cells.founders == drawn
+        founded &= own.any(axis=0)
+        places[founded] = 1 + own.argmax(axis=0)[founded]
+        (sizes, _, codes), shares = words.cells, tables.shares
+        chances = np.where(codes == places, shares.own[sizes], np.where(
+            codes == 0, shares.uniform[sizes], shares.other[sizes]))
+        likelihood[:, founded] *= chances[:, founded]
+    if not np.array_equal(founded, drawn >= 0) or zones is None and not founded.all():
+        return None
+    words.take(places, zones, reports=reports)
+    return None, likelihood
+
+
+def seen_alone(tables: AdaptiveTables, delay: int | None, initial: int,
+               signals: Ints) -> list[Seen]:
+    """
+    Return what `seen` yields of one word; of a block with a symbol left out nothing is drawn.
+
+    :param signals: shape (symbols,).
+    """
+    told = [*seen(tables, delay, initial, signals[None])]
+    for at in np.flatnonzero(signals == NO_SYMBOL).tolist():
+        while at and (turns := told[at - 1][0]) and not turns.turns[0].block.place:
+            at -= 1
+            told[at] = None, told[at][1]
+    return told

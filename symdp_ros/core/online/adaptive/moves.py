@@ -15,9 +15,7 @@ import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, ShortInts
 from symdp_ros.core.loops import loops
 from symdp_ros.core.models import Models
-from symdp_ros.core.neighbours import edges_of, Neighbours, Room
-
-FEW_WORDS, STRIP = 4, 64  # as in the compiled loops
+from symdp_ros.core.neighbours import edges_in_c, Neighbours
 
 
 class Moves:
@@ -46,6 +44,8 @@ class Moves:
         # Back, all is times `keep` at once.
         self._kept = self.keep * self._stay, self.keep * self._leave
         self._models = models
+        #: of each zone its `core.online.adaptive.blocks.Region`, once it was made
+        self.regions: dict[int | None, Any] = {}
         self._edges = None
         if loops is not None:
             named, none = weights[:self._own], np.empty((0, len(targets)))
@@ -81,11 +81,6 @@ class Moves:
         return self._models.switched(joint)
 
     @cached_property
-    def regions(self) -> dict[int | None, Any]:
-        """Return the `core.online.adaptive.blocks.Region` of each zone, as far as it was made."""
-        return {}
-
-    @cached_property
     def by_state(self) -> tuple[Ints, Floats]:
         """
         Return what can follow each state, and how likely that is by each model.
@@ -102,54 +97,39 @@ class Moves:
         return (np.where(there, models.targets[edges], self.states).astype(np.int64),
                 np.ascontiguousarray(weights))
 
-    def forward(self, joint: Floats, belief: Floats, likelihood: Floats | None, after: Floats,
-                summed: Floats, room: Room, groups: Ints | None = None) -> None:
+    def forward(self, joint: Floats, likelihood: Floats | None,
+                groups: Ints | None = None) -> Floats:
         """
-        Put f after a signal, the switch and a move into `after`, its Σ_m into `summed`.
+        Return f after a signal, the switch and a move.
 
-        :param joint: f: shape (models, states, words); `after` may be the same.
-        :param belief: Σ_m of f: shape (states, words); `summed` may be the same.
+        :param joint: f: shape (models, states, words).
         :param likelihood: of the signal, for each state: shape (states, words); None: there is
             none.
         :param groups: where the columns of each word begin, and at last where they end, which sum
             to 1 together: of each count in a block; None: each word has one.
         """
+        after = np.empty(joint.shape)
         if self._edges is not None:
-            words = joint.shape[2]
-            together, more = self._together(words)
-            size = (2 + 2 * together) * belief.size + self.states + words + more
-            loops.predict(*self._edges[0], joint, belief, likelihood, after, summed, self.keep,
-                          groups, self._switch, self._own, self._stay, self._leave, *joint.shape,
-                          0 if groups is None else len(groups) - 1, room('forward', (size,)))
-            return
-        chances = belief if likelihood is None else belief * likelihood
+            loops.predict(*self._edges[0], joint, likelihood, after, self.keep, groups,
+                          self._switch, self._own, self._stay, self._leave, *joint.shape,
+                          0 if groups is None else len(groups) - 1)
+            return after
+        chances = np.add.reduce(joint, axis=0)
+        if likelihood is not None:
+            chances *= likelihood
         factor = 1.0 / sums_of(chances, groups)
-        chances = chances * factor
-        shape = self.models, self.states + 1, joint.shape[2]
-        mixed = room.zeros('mixed', shape)[:, :-1]
-        np.multiply(joint, self.keep * (factor if likelihood is None else likelihood * factor),
-                    out=mixed)
+        own, mixed = self._own, joint * (
+            self.keep * (factor if likelihood is None else likelihood * factor))
         if self._switch is not None:
-            drawn = room('models', joint.shape)
-            np.multiply(self._switch, chances, out=drawn)
-            np.add(mixed, drawn, out=mixed)
-        self._move(shape, room, after)
-        np.add.reduce(after, axis=0, out=summed)
-
-    def _move(self, shape: tuple[int, ...], room: Room, after: Floats) -> None:
-        """Move what `room` has under the name 'mixed' into `after`."""
-        own, mixed = self._own, room.zeros('mixed', shape)
+            mixed += self._switch * (chances * factor)
         for m in range(own):
-            self._from[m].add(mixed[m:m + 1], after[m:m + 1], room)
+            self._from[m].add(mixed[m:m + 1], after[m:m + 1])
         if own < self.models:
-            moving = mixed[own:, :-1]
-            stayed = room('stayed', moving.shape)
-            np.multiply(self._stay[own:], moving, out=stayed)
-            np.multiply(self._leave[own:], moving, out=moving)
-            self._from[-1].add(mixed[own:], after[own:], room)
-            np.add(after[own:], stayed, out=after[own:])
+            self._from[-1].add(self._leave[own:] * mixed[own:], after[own:])
+            after[own:] += self._stay[own:] * mixed[own:]
+        return after
 
-    def backward(self, after: Floats, factor: Floats | float, room: Room) -> None:
+    def backward(self, after: Floats, factor: Floats | float) -> None:
         """
         Turn P[all later signals | m, s] into that of one tick before, in place.
 
@@ -158,38 +138,24 @@ class Moves:
             (words,).
         """
         if self._edges is not None:
-            words = after.shape[2]
             by = None if isinstance(factor, float) else np.ascontiguousarray(factor)
             by_state, by_word = (by, None) if by is not None and by.ndim == 2 else (None, by)
             assert by is not None or factor == 1.0
             loops.backward(*self._edges[1], after, by_state, by_word, self._more, self._own,
-                           *self._kept, self.models, self.states, words,
-                           room('backward', ((self.models * self.states + STRIP) * words
-                                             + self._together(words)[1],)))
+                           *self._kept, self.models, self.states, after.shape[2])
             return
         own, later = self._own, after[:, :-1]
-        here = room('here', later.shape)
+        here = np.empty(later.shape)
         for m in range(own):
-            self._to[m].add(after[m:m + 1], here[m:m + 1], room)
+            self._to[m].add(after[m:m + 1], here[m:m + 1])
         if own < self.models:
-            self._to[-1].add(after[own:], here[own:], room)
+            self._to[-1].add(after[own:], here[own:])
             stay, leave = self._kept
-            np.multiply(here[own:], leave[own:], out=here[own:])
-            stayed = room('stayed', later[own:].shape)
-            np.multiply(stay[own:], later[own:], out=stayed)
-            np.add(here[own:], stayed, out=here[own:])
+            here[own:] *= leave[own:]
+            here[own:] += stay[own:] * later[own:]
         if self._more is not None:
-            drawn = room('models', later.shape)
-            np.multiply(self._more, here, out=drawn)
-            np.add(here, np.add.reduce(drawn, axis=0), out=here)
+            here += np.add.reduce(self._more * here, axis=0)
         np.multiply(here, factor, out=later)
-
-    def _together(self, words: int) -> tuple[int, int]:
-        """Return how many models move together in C, and how many numbers that has room for."""
-        if words >= FEW_WORDS:
-            return 1, 0
-        count = max(1, self.models - self._own)
-        return count, (self.states + 1) * (-(-count * words // 4) * 4)
 
     def begin(self, state: int) -> Floats:
         """Return f of the first symbol of a word that begins at a state: (models, states, 1)."""
@@ -267,7 +233,7 @@ def _edges(rows: Ints | ShortInts, targets: Ints | ShortInts, weights: Floats,
     """Return edges as `core.loops` takes them, ordered by `rows`."""
     order = np.argsort(rows, kind='stable')
     offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=states))])
-    return edges_of(offsets, targets[order], weights[:, order], len(weights))
+    return edges_in_c(offsets, targets[order], weights[:, order], len(weights))
 
 
 def _neighbours(rows: Ints | ShortInts, targets: Ints | ShortInts, states: int,

@@ -39,7 +39,6 @@ from typing import Any
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats
 from symdp_ros.core.models import Models
-from symdp_ros.core.neighbours import Room
 from symdp_ros.core.online.adaptive.moves import before_beginning, Moves
 
 EVERY = 100    # ticks
@@ -97,14 +96,14 @@ class OwnMoves:
         """Return what was told since what a state begins with, of each report."""
         return self.told if self.former is None else [*self.former.all_told(), *self.told]
 
-    def learnt(self, moves: Moves, push: float, ticks: int, joint: Floats, previous: int,
+    def learnt(self, moves: Moves, eta: float, ticks: int, joint: Floats, previous: int,
                ahead: Booleans | None,
                made: Callable[[Floats, Any], tuple[Floats, Floats | None, Floats]]) -> 'OwnMoves':
         """
         Return what goes on after the signals that were noted.
 
         :param moves: by which they were filtered.
-        :param push: η.
+        :param eta: η.
         :param ticks: of each report.
         :param joint, previous, ahead: of the tick after them.
         :param made: of f and what was told: f as it was then, the likelihood of what was told, and
@@ -120,7 +119,7 @@ class OwnMoves:
             counts += pairs
         likely, sources = joint.sum(axis=(1, 2)), moves.ends[0]
         expected = np.bincount(sources, counts)[sources] * (likely / likely.sum() @ moves.weights)
-        counts = np.maximum(counts + (push - 1) * (counts - expected), 0.0)
+        counts = np.maximum(counts + (eta - 1) * (counts - expected), 0.0)
         if self.counts is not None:
             counts += (1 - max(LEAST, 1 / (2 + self.begin / (3 * EVERY)))) * self.counts
         else:
@@ -138,7 +137,7 @@ def extended(joint: Floats) -> Floats:
 
 def _pairs(moves: Moves, steps: list[tuple[Floats, Any, Floats | None]]) -> Iterator[Floats]:
     """Yield how likely each move was at each tick but the last one, from the last one back."""
-    room, weights, (sources, targets) = Room(), moves.weights, moves.ends
+    weights, (sources, targets) = moves.weights, moves.ends
     after: Floats | None = None
     for joint, told, likelihood in reversed(steps):
         turn = None if told is None else told.turns
@@ -152,7 +151,7 @@ def _pairs(moves: Moves, steps: list[tuple[Floats, Any, Floats | None]]) -> Iter
             if total > 0:
                 yield weighed / total
             after = after / max(after.max(), 1e-300)
-            moves.backward(after, 1.0, room)
+            moves.backward(after, 1.0)
         else:
             columns = joint.shape[2] if turn is None else turn.after[0]
             after = np.zeros((moves.models, moves.states + 1, columns))

@@ -7,18 +7,17 @@ from math import exp
 from typing import NamedTuple
 
 import numpy as np
-from symdp_ros.core.annotations import (Booleans, Floats, Ints, Numbers, RandomBits, ShortInts,
-                                        Weights)
+from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.loops import loops
 from symdp_ros.core.neighbours import Neighbours
 from symdp_ros.core.online import targets
 from symdp_ros.core.online.adaptive import expected_matches
+from symdp_ros.core.online.adaptive.matches import Matches, NearMatches
 from symdp_ros.core.online.adaptive.moves import Moves
 from symdp_ros.core.online.counts import CountResponse, response_of
 from symdp_ros.core.online.guided import near_pairs
 from symdp_ros.core.online.response import Response, responses
-from symdp_ros.core.online.targets import SparseTargets
 from symdp_ros.core.privacy import Privacy
 
 DISCOUNT = 0.9
@@ -31,124 +30,6 @@ FEW_REPORTS = 10    # for one signal: more lie beyond what X looks ahead (1/(1 �
 
 _MOST_OF_BLOCKS = 5  # ε/k: above it, a signal about one symbol tells nearly all
 _TOLERANCE, _NEAR_TOLERANCE = 1e-3, 1e-2  # matches, out of at most 10
-_UNIT = 2.0**-40    # of X: what is equal on paper is equal
-_NUMBERS = 1 << 14  # that are worked on at once: they stay near the processor
-
-
-class Matches:
-    """
-    X(c, s): the matches to expect of a report c where s is true.
-
-    Multiples of 2⁻⁴⁰, as float32. Above `targets.DENSE_STATES` states the pairs within a radius
-    alone; X is 0 for the others.
-
-    :param values: of the pairs, in the order of `SparseTargets.pairs`, or all: shape (c, s).
-    :param match: X(c, c) of each state, whether or not that is a pair.
-
-    `rows` has all X(c, s); None: it is for pairs within a radius alone.
-    """
-
-    def __init__(self, values: Floats, match: Floats, sparse: SparseTargets | None):
-        n = len(match)
-        self._match, X = _in_units(match), _in_units(values)
-        if sparse is None:
-            self.rows: Weights | None = X.reshape(n, n)
-            self.has_zeros = not X.all()
-            self._first, self._symbols = np.empty(0, np.int64), np.empty(0, np.int32)
-            self._X = X
-            # On large maps these sums are in float32: half of the memory to go over.
-            self._columns: Floats | Weights = np.ascontiguousarray(
-                self.rows.T, np.float64 if n <= 512 else np.float32)
-            return
-        self.rows, self.has_zeros = None, True
-        self._first, self._symbols, _ = sparse.pairs()
-        self._X, self._columns = X, np.empty((0, 0))
-
-    @property
-    def nbytes(self) -> int:
-        """Return the memory of the tables in bytes."""
-        return sum(table.nbytes for table in (self._X, self._columns, self._symbols, self._first))
-
-    def of(self, states: Ints) -> Weights:
-        """Return X(c, ·) for some c, of any shape: float32, shape (…, states)."""
-        if self.rows is not None:
-            return self.rows.take(states, axis=0)
-        rows = np.zeros((*states.shape, len(self._match)), np.float32)
-        for at in np.ndindex(states.shape):
-            c = states[at]
-            here = slice(self._first[c], self._first[c + 1])
-            rows[at][self._symbols[here]] = self._X[here]
-            rows[at][c] = self._match[c]
-        return rows
-
-    def expected(self, likely: Floats, reached: list[Ints] | None) -> Floats:
-        """
-        Return Σ_s γ(s)·X(o, s) for each state o.
-
-        :param likely: γ; 0 for all that does not count: shape (states, words).
-        :param reached: of each word, the states o that are needed; None: all.
-        :return: the same shape.
-        """
-        if self.rows is None:
-            assert reached is not None
-            return self._expected_of_pairs(likely, reached)
-        matches = np.empty(likely.shape)
-        if loops is not None:
-            loops.expected(self._columns, self._columns.dtype == np.float64, likely, matches,
-                           *likely.shape)
-            return matches
-        for word, chances in enumerate(likely.T):
-            some = chances.nonzero()[0]
-            rows = self._columns.take(some, axis=0)
-            # Not a product of BLAS: its order is its own.
-            matches[:, word] = np.einsum('s,so->o', chances[some].astype(rows.dtype), rows)
-        return matches
-
-    def expected_next(self, successors: ShortInts, previous: Ints, likely: Floats) -> Floats:
-        """
-        Return the same for the successors of a state in each word; 0 for others.
-
-        :param successors: shape (states, most), −1 after the last.
-        :param previous: shape (words,).
-        """
-        matches = np.zeros(likely.shape)
-        if loops is not None and self.rows is not None:
-            loops.expected_next(self.rows, successors, previous, likely, matches, *likely.shape,
-                                successors.shape[1])
-            return matches
-        able = successors[previous]
-        values = (self.of(np.maximum(able, 0)) * likely.T[:, None]).sum(axis=2)
-        words, places = np.nonzero(able >= 0)
-        matches[able[words, places], words] = values[words, places]
-        return matches
-
-    def _expected_of_pairs(self, likely: Floats, reached: list[Ints]) -> Floats:
-        matches = np.zeros(likely.shape)
-        for word, some in enumerate(reached):
-            chances = likely[:, word]
-            counts = self._first[some + 1] - self._first[some]
-            pairs = np.repeat(self._first[some] - np.cumsum(counts) + counts, counts)
-            pairs += np.arange(len(pairs))
-            symbols = self._symbols[pairs]
-            terms = np.where(symbols == np.repeat(some, counts), 0.0,
-                             chances[symbols] * self._X[pairs])
-            matches[some, word] = chances[some] * self._match[some] + np.bincount(
-                np.repeat(np.arange(len(some)), counts), terms, len(some))
-        return matches
-
-
-def _in_units(values: Floats) -> Weights:
-    units = np.empty(values.shape, np.float32)
-    every = max(1, _NUMBERS * len(values) // max(1, values.size))
-    for begin in range(0, len(values), every):
-        some = values[begin:begin + every]
-        rounded = some * (1 / _UNIT)
-        np.rint(rounded, out=rounded)
-        rounded *= _UNIT
-        np.maximum(rounded, _UNIT, out=rounded)
-        rounded[~(some > 0)] = 0.0
-        units[begin:begin + every] = rounded
-    return units
 
 
 class Shares(NamedTuple):
@@ -233,20 +114,18 @@ class AdaptiveTables:
             self.blocks = blocks_of(privacy)
         self.models, self.learns = chain.single.models(trust), learns
         #: η of what a word learns (`core.online.adaptive.own_moves`)
-        self.push = min(2.0, max(1.0, float(privacy.epsilon_per_symbol)))
+        self.eta = min(2.0, max(1.0, float(privacy.epsilon_per_symbol)))
         self.moves = Moves(self.models)
         sparse = None if n <= targets.DENSE_STATES else near_pairs(chain)
         self.radius = None if sparse is None else sparse.radius
         mean = chain.models(trust).mean
         weights = *_aims(chain, privacy, mean), mean, DISCOUNT
         if sparse is None:
-            values = expected_matches.of_all_pairs(chain, *weights, _TOLERANCE)
-            match = values.diagonal()
+            self.X = Matches(expected_matches.of_all_pairs(chain, *weights, _TOLERANCE))
         else:
             first, symbols, _ = sparse.pairs()
-            values, match = expected_matches.of_some_pairs(chain, first, symbols, *weights,
-                                                           _NEAR_TOLERANCE)
-        self.X = Matches(values, match, sparse)
+            self.X = NearMatches(*expected_matches.of_some_pairs(
+                chain, first, symbols, *weights, _NEAR_TOLERANCE), sparse)
         #: the moves from one report to the next, as `Chain.csr`; where they lead, by state
         self.hops, self.heads = chain.csr()
         self.routes = Neighbours(self.hops, self.heads)
@@ -265,6 +144,8 @@ class AdaptiveTables:
         #: what signals told to the next: as signals, with zones as reports
         self.report, self.signal = chain.ticks, chain.ticks * reports
         self.row = self.signal if self.zones is None else self.report
+        #: reports from one symbol to the next
+        self.stride = self.row // self.report
         #: of the place of a successor among those of a state
         self.place_type = np.uint8 if degrees.max() < 2**8 else np.uint32
         self.nbytes = (self.X.nbytes + self.moves.nbytes + self.routes.nbytes
