@@ -166,6 +166,17 @@ def test_what_is_still_recorded_is_skipped_and_loose_files_are_not(fleet):
     assert set(routes(fleet.parent / 'walks', 'r1')) == {'day=1/noon', 'loose.mcap'}
 
 
+def test_logs_that_bear_the_name_of_their_directory_are_logs(fleet):
+    """Such a directory is no recording: the files of one have a number and a suffix of rosbag2."""
+    for name in 'r1_night', 'r1_0':
+        write_text(fleet / 'r1' / f'{name}.csv', 'ab', 3000)
+    shutil.copy(next((fleet / 'r1' / 'night').glob('*.mcap')), fleet / 'r1' / 'r1_late.mcap')
+    robots, skipped = from_logs.robots_in(fleet)
+    assert [log.id for log in robots['r1']] == [
+        'day=1/noon', 'night', 'r1_0.csv', 'r1_late.mcap', 'r1_night.csv']
+    assert not skipped
+
+
 @pytest.mark.parametrize('change, setting', [
     (lambda logs: write_text(logs / 'astray.csv', 'ab', 1), 'subject'),
     (lambda logs: shutil.copytree(logs / 'r1', logs / 'robot=r1'), None),

@@ -18,6 +18,7 @@ from functools import lru_cache, partial
 from itertools import chain
 import os
 from pathlib import Path
+import re
 import secrets
 import shutil
 from typing import Any
@@ -32,6 +33,7 @@ from symdp_ros.logs import (list_logs, LogFile, LogListing, LogState, read_input
                             SkippedLog)
 from symdp_ros.logs.log_files import UNPRINTABLE
 from symdp_ros.logs.recordings.recorded import METADATA
+from symdp_ros.logs.recordings.storage import STORAGES
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.positions import Locator
@@ -43,6 +45,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 _GROUP_ROWS = 1 << 20  # of a file; then a row group ends with the route
 _MOST_SYMBOLS = 1 << 31  # positions are 32 bits wide
 _SHOWN = 5  # logs that cannot be read
+_STORAGE_SUFFIX = '|'.join(map(re.escape, STORAGES.values()))
 
 
 @dataclass(frozen=True)
@@ -296,7 +299,7 @@ def _listed(directory: Path) -> tuple[LogListing, list[str]]:
 
 
 def _is_recording(path: str) -> bool:
-    """Return whether a directory is a recording, whole or not: rosbag2 names files after it."""
-    names = os.listdir(path)
+    """Return whether a directory is a recording, whole or not: rosbag2 names files night_0.mcap."""
+    names, own = os.listdir(path), re.escape(os.path.basename(path))
     return METADATA in names or any(
-        name.startswith(f'{os.path.basename(path)}_') for name in names)
+        re.fullmatch(rf'{own}_\d+({_STORAGE_SUFFIX})(\.zstd)?', name) for name in names)
