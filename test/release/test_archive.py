@@ -485,6 +485,20 @@ def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(walks, m
     walks.check()
 
 
+def test_a_reader_that_another_thread_takes_first(walks, monkeypatch):
+    """Between looking for an idle process and taking it, another thread may take it."""
+    class Taken(list):
+        def __bool__(self):
+            return True
+
+    monkeypatch.setattr(parquet_file, '_IDLE', Taken())
+    path = walks.archive([('r', 'abb')]).path
+    with parquet_file.Archive(path, Columns()) as archive:
+        assert archive.rows == 3
+    parquet_file.end_readers()
+    assert len(parquet_file._IDLE) == 0
+
+
 @pytest.mark.parametrize('gibibytes', [0.3, 2, 16, 1000])
 def test_all_readers_together_have_one_bound(walks, gibibytes, monkeypatch):
     """Half of the memory there is, however many files are read at once; one reader always may."""

@@ -144,7 +144,7 @@ class Archive:
             raise LogError(problem, path=str(path))
         if unchanged is not None:
             check_unchanged(path, unchanged)
-        self._reader = _IDLE.pop() if _IDLE else _Reader()
+        self._reader = _idle_reader() or _Reader()
         self._is_busy = False
         [(self.rows, self.stamps, schema)] = self._answers('open', path, columns, sizes)
         pyarrow, _ = parquet()
@@ -315,10 +315,17 @@ class _Reader:
 _IDLE: list[_Reader] = []  # for the next files
 
 
+def _idle_reader() -> _Reader | None:
+    """Take a process that waits for another file; other threads may do so at the same time."""
+    with suppress(IndexError):
+        return _IDLE.pop()
+    return None
+
+
 def end_readers() -> None:
     """End the processes that wait for another file to read."""
-    while _IDLE:
-        _IDLE.pop().end()
+    while reader := _idle_reader():
+        reader.end()
 
 
 def write(path: Path, chunks: Drawn, schema: Any, symbol: str, states: tuple[str, ...],
