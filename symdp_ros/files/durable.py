@@ -3,6 +3,7 @@
 """Writing what must survive a crash."""
 import os
 from pathlib import Path
+import secrets
 
 from symdp_ros.errors import ConfigurationError, printable
 
@@ -83,7 +84,7 @@ def write_new_file(output: Path, text: str) -> None:
     :raises ConfigurationError: something is there.
     :raises OSError: it cannot be written.
     """
-    draft = output.with_name(f'.{os.getpid()}.symdp')
+    draft = output.with_name(f'.{secrets.token_hex(8)}.symdp')
     with open(draft, 'x', encoding='utf-8') as file:
         try:
             file.write(text)

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp chain`, and what `symdp check --regions` finds."""
 import json
+import os
 
 from in_process import report, ROOT, run_symdp
 import pytest
 from shared_data import ABSENT
+from symdp_ros.files.durable import write_new_file
 from symdp_ros.maps import read_graph
 from symdp_ros.maps.graph import TransitionGraph
 
@@ -64,6 +66,14 @@ def test_a_file_is_never_replaced(tmp_path):
         run = run_symdp('chain', REGIONS, '-o', name)
         assert run.returncode == 1 and 'is there already: name another file' in run.stderr
     assert output.read_text() == 'mine' and len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_a_killed_process_left_is_in_nobodys_way(tmp_path):
+    """In a container every process may have the number of the one that was killed."""
+    (tmp_path / f'.{os.getpid()}.symdp').write_text('half')
+    write_new_file(tmp_path / 'new.chain.yaml', 'whole')
+    assert (tmp_path / 'new.chain.yaml').read_text() == 'whole'
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.parametrize('output, text', [
