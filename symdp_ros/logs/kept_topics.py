@@ -229,25 +229,26 @@ class KeptTopics(Closable):
             self._check_shown(topic, shown)
 
     def _add_message(self, message: RecordedMessage) -> None:
-        topic, problem = self._found[message.topic], False
+        topic = self._found[message.topic]
         if topic.name not in self._fields:
             self._check_fields(topic)
             if topic.name in self._left_out:
                 return
-        try:
-            # Also without a header: if the definition is another one, there may be one after all.
-            cdr.with_other_headers(message.data, topic.type, self._fields[topic.name],
-                                   lambda stamp: 0)
-            self._db.execute('INSERT INTO kept(topic, stamp, data) VALUES (?, ?, ?)', message)
-            problem = type(message.stamp) is not int or type(message.data) is not bytes
-        except (ValueError, OverflowError, TypeError):
-            problem = True
-        if problem:
-            self._leave_out(topic.name, cdr.encapsulation_problem(message.data) or (
-                f'cannot be kept: {stamps.OUT_OF_RANGE}'
-                if type(message.stamp) is int and abs(message.stamp) > stamps.LARGEST else
-                f'holds a message that is no {printable(topic.type)}: it is damaged, or the '
-                'recorder had another definition of the type'))
+        problem = ''
+        # A damaged storage file may hold values of any type.
+        if type(message.stamp) is int and type(message.data) is bytes:
+            with suppress(ValueError, OverflowError):
+                # Also without a header: by another definition, there may be one after all.
+                cdr.with_other_headers(message.data, topic.type, self._fields[topic.name],
+                                       lambda stamp: 0)
+                self._db.execute('INSERT INTO kept(topic, stamp, data) VALUES (?, ?, ?)', message)
+                return
+            problem = cdr.encapsulation_problem(message.data)
+            if not problem and abs(message.stamp) > stamps.LARGEST:
+                problem = f'cannot be kept: {stamps.OUT_OF_RANGE}'
+        self._leave_out(topic.name, problem or (
+            f'holds a message that is no {printable(topic.type)}: it is damaged, or the recorder '
+            'had another definition of the type'))
 
     def _check_fields(self, topic: Topic) -> None:
         """Find out how the messages of a topic are made, and what they show."""

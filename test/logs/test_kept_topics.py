@@ -425,6 +425,19 @@ def test_damaged_recordings(tmp_path):
             (tmp_path / made).rmdir()
 
 
+@pytest.mark.parametrize('data', [7, 'x', b''])
+def test_a_damaged_message_leaves_out_its_topic_alone(tmp_path, data):
+    log = write_bag(tmp_path / 'log', 'sqlite3', patrol())
+    with sqlite3.connect(next(log.glob('*.db3'))) as db:
+        db.execute('UPDATE messages SET data = ? WHERE topic_id = (SELECT id FROM topics '
+                   "WHERE name = '/diagnostics')", (data,))
+    db.close()
+    assert 'no diagnostic_msgs/msg/DiagnosticArray: it is damaged' in kept_or_why(
+        log, '/diagnostics')
+    hand_on(log, tmp_path / 'lenient', '/battery_state', '/diagnostics', strict=False)
+    assert read_bag(tmp_path / 'lenient')[1].keys() == {'/region', '/battery_state'}
+
+
 # The private region
 
 def test_the_region_keeps_its_type_where_it_can(tmp_path, own):
