@@ -24,7 +24,7 @@ from symdp_ros.words import stamps
 def read(path: Path, stamp_key: str, symbol_key: str, unit: str = '') -> list[tuple[int, str]]:
     """Return (stamp, symbol) of every row; blank lines are skipped."""
     text = lines(path, newline='')
-    form = _form(text.readline(), stamp_key, symbol_key)
+    form = _form(text, {stamp_key, symbol_key})
     text.seek(0)
     rows = _rows(text, *form)
     _, header = next(rows, (1, list[str]()))
@@ -71,11 +71,13 @@ def lines(path: Path, newline: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(content), 'utf-8-sig', newline=newline)
 
 
-def _form(header: str, stamp_key: str, symbol_key: str) -> tuple[str, bool]:
-    """Return what separates fields, and whether spaces follow it."""
+def _form(text: io.TextIOWrapper, keys: set[str]) -> tuple[str, bool]:
+    """Return what separates fields, and whether spaces follow it, where a header has the keys."""
     for form in ((delimiter, spaced) for spaced in (False, True) for delimiter in ',;\t'):
-        with suppress(LogError):  # a quoted name with a line break
-            if {stamp_key, symbol_key} <= set(next(_rows([header], *form), (1, []))[1]):
+        text.seek(0)
+        with suppress(LogError):  # with another separator, a quote may stand inside a field
+            _, header = next(_rows(text, *form), (1, list[str]()))
+            if keys <= set(header):
                 return form
     return ',', False
 

@@ -127,6 +127,7 @@ def test_numbers_that_seconds_can_hold_are_seconds():
 
 @pytest.mark.parametrize('lines', [
     ('stamp, symbol', '1, a', '2,b'), ('stamp;symbol', '1;a', '2;b'),
+    ('', 'stamp;symbol', '1;a', '2;b'), ('stamp;symbol;"x\ny"', '1;a;', '2;b;'),
     ('stamp; symbol', '1; a', '2; b'), ('stamp\tsymbol', '1\ta', '2\tb'),
     ('x;stamp;symbol', 'a,b;1;a', ';2;b'), ('"stamp", "symbol"', '1, "a"', '2, "b"'),
 ])
