@@ -102,22 +102,23 @@ class _LearnedChain(Draft):
                'their own')
 
     def __init__(self, settings: LearnSettings, logs: Sequence[LogDraft]):
-        self._settings, self._drafts = settings, logs
-        names = sorted(log.log_id for log in logs)
+        self._settings = settings
+        self._drafts = sorted(logs, key=lambda log: log.log_id)  # however they were named
+        names = [log.log_id for log in self._drafts]
         digest = sha256(json.dumps(names).encode()).hexdigest()
         self.log_id = f'chain of {len(names)} logs {digest[:12]}'
         self.note = ''
 
     def read(self, stack: ExitStack) -> None:
         """Read and sample the logs."""
-        self._spans: dict[str, Span] = {}
+        spans: dict[str, Span] = {}
         for log in self._drafts:
             log.read(stack)
-            self._spans |= log.logs or {}
+            spans |= log.logs or {}
         self._words = [word for log in self._drafts for word in log.sensitive]
-        self.length, self.logs = sum(map(len, self._words)), self._spans
+        self.length, self.logs = sum(map(len, self._words)), spans
         if not self._settings.clip:
-            _check_apart(self._spans)
+            _check_apart(spans)
 
     def fingerprint(self, ledger: Ledger) -> bytes:
         """Return the fingerprint of all words."""
@@ -130,7 +131,7 @@ class _LearnedChain(Draft):
 
     def price(self) -> Loss:
         """Return what the chain costs."""
-        loss, each = self._settings.loss_of(self._spans), self._settings.reading.loss().epsilon
+        loss, each = self._settings.loss_of(self.logs or {}), self._settings.reading.loss().epsilon
         if loss.epsilon != each:
             self.note = (f'one change can touch {loss.epsilon / each} of the logs, by their '
                          f'stamps: ε = {as_text(loss.epsilon)} is charged')

@@ -40,11 +40,11 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def learn(*more, output='robot.chain.yaml', folder='out'):
+def learn(*more, output='robot.chain.yaml', folder='out', logs=('logs',)):
     os.makedirs(folder, exist_ok=True)
     if not {'--protect', '--adjacency', '--unit'} & {*more}:
         more = *more, '--adjacency', '1'
-    return main(['learn', 'logs', '--map', 'map.chain.yaml', '--epsilon', '2', '--ledger', 'spent',
+    return main(['learn', *logs, '--map', 'map.chain.yaml', '--epsilon', '2', '--ledger', 'spent',
                  '--subject', 'r1', '-o', f'{folder}/{output}', *more])
 
 
@@ -70,6 +70,9 @@ def test_a_chain_is_learned_charged_and_handed_out_again(place, capsys, more):
     assert learn(*more) == learn(*more, output='again.chain.yaml') == 0
     assert 'nothing more is spent' in capsys.readouterr().out
     assert (place / 'out' / 'again.chain.yaml').read_bytes() == file.read_bytes()
+    named = [str(path) for path in sorted((place / 'logs').glob('*.csv'), reverse=True)]
+    assert learn(*more, logs=named) == 0
+    assert 'nothing more is spent' in capsys.readouterr().out, 'whatever order logs are named in'
     with Ledger('spent') as ledger:
         assert ledger.spent('r1') == 2 and ledger.problems() == []
 
