@@ -241,9 +241,7 @@ class LogDraft(Draft):
         if self.mechanisms is None:
             return self.settings.loss(length=self.length)
         longest, privacy = max(map(len, self.sensitive)), self.settings.privacy_for(self.length)
-        taken = self.mechanisms.settings_for(longest, privacy)
-        self.taken = '' if taken == self.settings.mechanism else taken.name
-        self._mechanism = self.mechanisms.made(taken, privacy)
+        self._mechanism, _, self.taken = self.mechanisms.for_length(longest, privacy)
         return self.settings.loss(self._mechanism.law, self.length)
 
     def draw(self, stage: Stage) -> list[Path]:

@@ -37,34 +37,32 @@ class Mechanisms:
         if len(self._available) == 1:
             self.for_length(_SHORT)  # now, so that errors are found at the start
 
-    def for_length(self, length: int, privacy: Privacy | None = None) -> OfflineMechanism:
+    def for_length(self, length: int, privacy: Privacy | None = None
+                   ) -> tuple[OfflineMechanism, MechanismSettings, str]:
         """
-        Return the mechanism for words of up to this length.
+        Return the mechanism for words of up to this length, and what it is.
 
         :param privacy: `ReleaseSettings.privacy_for` these words; None: as in the settings.
+        :return: the mechanism; its settings, which leave nothing open; its name where auto took
+            it, else ''.
         """
-        return self.made(self.settings_for(length, privacy), privacy)
-
-    def settings_for(self, length: int, privacy: Privacy | None = None) -> MechanismSettings:
-        """Return the settings of the mechanism `for_length`, which leave nothing open."""
-        given = self._settings
-        taken = choose(given.chain, privacy or given.privacy, given.mechanism, length)
-        if taken != given.mechanism and taken.name != self._reported:
-            self._reported = taken.name
-            self._on_choice(f'auto takes "{taken.name}" for {counted(length, "symbol")}')
-        return taken
+        given, privacy = self._settings, privacy or self._settings.privacy
+        taken = choose(given.chain, privacy, given.mechanism, length)
+        name = '' if taken == given.mechanism else taken.name
+        if name not in ('', self._reported):
+            self._reported = name
+            self._on_choice(f'auto takes "{name}" for {counted(length, "symbol")}')
+        return self._mechanism(taken, privacy), taken, name
 
     def prepare(self) -> None:
         """Draw a word with each mechanism that may be chosen: this imports what releases need."""
         for settings in self._available.values():
-            self.made(settings).privatize([None] * _SHORT)
+            self._mechanism(settings, self._settings.privacy).privatize([None] * _SHORT)
 
-    def made(self, settings: MechanismSettings,
-             privacy: Privacy | None = None) -> OfflineMechanism:
-        """Return the mechanism of some settings; `privacy` as of `for_length`."""
-        key = settings, privacy or self._settings.privacy
+    def _mechanism(self, settings: MechanismSettings, privacy: Privacy) -> OfflineMechanism:
+        key = settings, privacy
         if key not in self._made:
             if len(self._made) >= _MOST_KEPT:
                 del self._made[next(iter(self._made))]
-            self._made[key] = settings.offline(self._settings.chain, key[1], self._random)
+            self._made[key] = settings.offline(self._settings.chain, privacy, self._random)
         return self._made[key]

@@ -163,13 +163,14 @@ def test_auto_chooses_for_the_k_of_short_words():
     given = settings(1000, mechanism='auto', policy='auto')
     mechanisms = Mechanisms(given)
     for n in 3, 17, 1000, 8000:
-        assert mechanisms.settings_for(n, given.privacy_for(n)) == choose(
+        assert mechanisms.for_length(n, given.privacy_for(n))[1] == choose(
             given.chain, Privacy(given.privacy.epsilon, min(n, 1000)), given.mechanism, n)
 
 
 def test_mechanisms_are_not_kept_for_every_length():
     mechanisms = Mechanisms(settings(1000))
-    kept = [mechanisms.for_length(n, mechanisms._settings.privacy_for(n)) for n in range(1, 101)]
+    kept = [mechanisms.for_length(n, mechanisms._settings.privacy_for(n))[0]
+            for n in range(1, 101)]
     assert [mechanism.privacy.adjacency for mechanism in kept] == [*range(1, 101)]
     assert len(mechanisms._made) == 40
-    assert mechanisms.for_length(100, Privacy(1.0, 100)) is kept[-1]
+    assert mechanisms.for_length(100, Privacy(1.0, 100))[0] is kept[-1]

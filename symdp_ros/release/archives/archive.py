@@ -126,8 +126,8 @@ class ArchiveDraft(Draft):
         law, longest = None, survey.longest
         if self.mechanisms is not None:
             self._privacy = self.settings.privacy_for(longest)
-            self._chosen = self.mechanisms.settings_for(longest, self._privacy)
-            mechanism = self.mechanisms.made(self._chosen, self._privacy)
+            mechanism, self._chosen, self.taken = self.mechanisms.for_length(
+                longest, self._privacy)
             law = mechanism.law
         at_once = [1] * max(len(survey.subjects), 1) if survey.spans is None \
             else routes_at_once(survey.spans).tolist()
@@ -157,7 +157,6 @@ class ArchiveDraft(Draft):
             engine=self.engine, scheduler=self.scheduler, sizes=self.sizes,
             on_rows=lambda rows: self.on_rows(rows, data.rows), random=self.random)
         data.check_unchanged()
-        self.taken = '' if self._chosen == self.settings.mechanism else self._chosen.name
         return [path]
 
 
