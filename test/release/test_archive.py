@@ -485,6 +485,26 @@ def test_what_is_charged_and_cannot_be_moved_is_moved_at_the_next_start(walks, m
     walks.check()
 
 
+def test_an_archive_that_cannot_be_read_to_its_end_is_named(walks, monkeypatch):
+    """Not the release directory: in a store, a connection may be lost while it is hashed."""
+    class Lost:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *exception):
+            pass
+
+        def seek(self, *place):
+            raise OSError('the connection was lost')
+
+    walks.archive(walks.words(3))
+    monkeypatch.setattr(archive, 'opened', lambda path: Lost())
+    outcome = walks.release()
+    assert (outcome.kind, outcome.code) == ('failed', 'log')
+    assert outcome.reason == 'it cannot be read: the connection was lost'
+    assert walks.spent() == 0
+
+
 def test_a_reader_that_another_thread_takes_first(walks, monkeypatch):
     """Between looking for an idle process and taking it, another thread may take it."""
     class Taken(list):

@@ -35,7 +35,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros.errors import LogError
+from symdp_ros.errors import LogError, raising
 from symdp_ros.ledger.entry import Loss
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.logs import LogFile
@@ -101,9 +101,10 @@ class ArchiveDraft(Draft):
                            f'or the column (--subject-key; {self._how.columns.subject!r} is none)')
 
     def fingerprint(self, ledger: Ledger) -> bytes:
-        """Return the fingerprint of its files."""
-        return ledger.file_fingerprint({
-            file.name: partial(opened, file.path) for file in self._data.files})
+        """Return the fingerprint of its files; raise LogError where one cannot be read."""
+        with raising(partial(LogError, path=str(self.log.path)), 'it cannot be read', OSError):
+            return ledger.file_fingerprint({
+                file.name: partial(opened, file.path) for file in self._data.files})
 
     def inspect(self) -> Inspection:
         """Return what is known of the archive, for its operator alone."""
