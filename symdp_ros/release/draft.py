@@ -263,9 +263,8 @@ class LogDraft(Draft):
         period = settings.sampling.seconds
         record = settings.record(self.program) if writing.format in STORAGES else ''
         if not writing.keep.topics:
-            write_log(path, word, format=writing.format, topic=writing.topic, period=period,
-                      stamp_key=read.stamp_key, symbol_key=read.symbol_key, record=record,
-                      durable=False)
+            write_log(path, word, format=writing.format, period=period, stamp_key=read.stamp_key,
+                      symbol_key=read.symbol_key, record=record, durable=False)
             return
         with KeptTopics(self.log.path, writing.keep, read.topic,
                         strict=self.on_topics is not None) as recording:

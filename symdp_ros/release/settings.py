@@ -41,11 +41,10 @@ class WritingSettings:
     How releases of logs are written.
 
     With `keep`, a release is a recording with these topics, too, and the topic of the region keeps
-    its name; otherwise it is `topic`.
+    its name; otherwise it is that of `logs.write_log`.
     """
 
     format: str = 'csv'  # noqa: A003 (a public name)
-    topic: str = 'private_region'
     keep_names: bool = False
     keep: Keep = Keep()
 

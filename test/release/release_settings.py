@@ -14,5 +14,4 @@ def release_settings(chain, privacy, *, archive=None, locator=None, **values):
     values = {'mechanism': 'auto', 'sampling': 'message', **values}
     return ReleaseSettings(
         chain, privacy, MechanismSettings.of(values), SamplingSettings.of(values),
-        InputSettings.of(values), settings_of(WritingSettings, values, topic='release_topic'),
-        locator, archive)
+        InputSettings.of(values), settings_of(WritingSettings, values), locator, archive)
