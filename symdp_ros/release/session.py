@@ -385,7 +385,8 @@ def outcome_of(log_id: str, work: Callable[[], _T]) -> _T | Outcome:
         elif isinstance(error, SymdpError):
             kind, reason = 'refused' if isinstance(error, BudgetError) else kind, str(error)
         elif isinstance(error, OSError):
-            reason = f'the release directory cannot be written: {error.strerror}'
+            problem = error.strerror or 'the disk is full, or fails'
+            reason = f'the release directory cannot be written: {problem}'
         else:
             reason = f'an error of type {type(error).__name__}: please report it'
         return Outcome(log_id, kind, reason=reason, code=code_of(error), line=line)

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Directories of archives, archives of several subjects, and the function of one batch."""
+import errno
 from fractions import Fraction
 import os
 import random
+import shutil
 import signal
 
 from forked import forked
@@ -77,6 +79,22 @@ def test_a_directory_is_released_with_its_partitions(walks):
     outcome = walks.release(of_robots(walks), subject='', output=walks.base / 'out/b.parquet')
     assert outcome.kind == 'failed' and 'changed or rewritten' in outcome.reason
     assert spent(walks) == {'r1': 1, 'r2': 1, 'r3': 1}
+
+
+def test_a_copy_for_which_there_is_no_room(walks, monkeypatch):
+    """Of a directory, `shutil` collects the errors of all files into one without a text."""
+    def full(*paths):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    fleet(walks, 3)
+    assert walks.release(of_robots(walks), subject='').kind == 'released'
+    monkeypatch.setattr(shutil, 'copyfile', full)
+    other = walks.base / 'out/b.parquet'
+    outcome = walks.release(of_robots(walks), subject='', output=other)
+    assert (outcome.kind, outcome.code) == ('failed', 'disk')
+    assert outcome.reason == ('the release directory cannot be written: the disk is full, or '
+                              'fails')
+    assert not other.exists()
 
 
 def test_each_file_is_drawn_by_itself(walks):
