@@ -159,13 +159,12 @@ class Ledger(Closable):
         with self._read(subjects) as entries:
             accounts = {subject: entries.account(subject) for subject in subjects}
         if any(named.adds_to(account) for account in accounts.values()):
-            with self._entries.writing():
-                self._entries.check_sound()
+            with self._noting() as entries:
                 for subject in subjects:
-                    stored = self._entries.account(subject)
+                    stored = entries.account(subject)
                     # Another process may have been faster.
                     if named.adds_to(stored) and not named.differs_from(stored):
-                        self._entries.append(named.entry(stored))
+                        entries.append(named.entry(stored))
         for subject in subjects:
             named.check(self.account(subject), self._database.name)
 
@@ -179,8 +178,11 @@ class Ledger(Closable):
         :raises LedgerError: the ledger has a problem.
         """
         check_subject(subject)
-        at = checked_delta(accounting, delta) if accounting else self.account(subject).delta
-        self.note(budget_entry(subject, budget, at))
+        at = checked_delta(accounting, delta) if accounting else None
+        self.account(subject)  # notes its problems, which refuse the entry
+        with self._noting() as entries:
+            entries.append(budget_entry(
+                subject, budget, at if accounting else entries.account(subject).delta))
 
     def set_spent(self, subject: str, least: Fraction, reason: str,
                   least_rho: Fraction | None = None) -> Fraction:
@@ -191,14 +193,17 @@ class Ledger(Closable):
         :raises LedgerError: the ledger has a problem; the name can be none of a subject.
         """
         check_subject(subject)
-        account = self.account(subject)
-        more, rho = max(least - account.spent(), Fraction(0)), Fraction(0)
-        if least_rho is not None and least_rho > rounded_up(account.rho):
-            rho = rounded_up(least_rho - account.rho)
-        if more or rho:  # of an equal ε, ρ may be less: the bound of a charge may be damaged
-            described = {'reason': reason} | ({} if least_rho is None else {'rho': written(rho)})
-            self.note(Entry(0, 'spent', subject, epsilon=written(more),
-                            description=json.dumps(described)))
+        self.account(subject)  # notes its problems, which refuse the entry
+        with self._noting() as entries:
+            account = entries.account(subject)
+            more, rho = max(least - account.spent(), Fraction(0)), Fraction(0)
+            if least_rho is not None and least_rho > rounded_up(account.rho):
+                rho = rounded_up(least_rho - account.rho)
+            if more or rho:  # of an equal ε, ρ may be less: the bound of a charge may be damaged
+                described = {'reason': reason} | (
+                    {} if least_rho is None else {'rho': written(rho)})
+                entries.append(Entry(0, 'spent', subject, epsilon=written(more),
+                                     description=json.dumps(described)))
         return more
 
     def note(self, entry: Entry) -> None:
@@ -207,9 +212,15 @@ class Ledger(Closable):
 
         :raises LedgerError: the ledger has a problem.
         """
+        with self._noting() as entries:
+            entries.append(entry)
+
+    @contextmanager
+    def _noting(self) -> Iterator[LedgerEntries]:
+        """Give the entries in a transaction, after reading what is new, to append no charges."""
         with self._entries.writing():
             self._entries.check_sound()
-            self._entries.append(entry)
+            yield self._entries
 
     def check(self, subject: str, loss: Loss, log_id: str | None = None, *, budget: float = 0.0,
               description: str = '', account: Account | None = None) -> None:

@@ -12,6 +12,7 @@ import pytest
 from refusals import refused
 from symdp_ros import BudgetError
 from symdp_ros.ledger.ledger import Ledger
+from symdp_ros.ledger.storage.entries import LedgerEntries
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -165,3 +166,32 @@ def test_a_disk_that_is_full_burns_nothing(tmp_path, limit):
     with Ledger(path) as ledger:
         assert ledger.spent('r1') == made and ledger.problems() == []
         charge(ledger)
+
+
+@pytest.fixture
+def meanwhile(ledger, monkeypatch):
+    """Return a function that lets another process write just before the next transaction."""
+    def before_next(work):
+        def writing(entries):
+            monkeypatch.setattr(LedgerEntries, 'writing', original)
+            with Ledger(ledger.path) as other:
+                work(other)
+            return original(entries)
+
+        original = LedgerEntries.writing
+        monkeypatch.setattr(LedgerEntries, 'writing', writing)
+
+    return before_next
+
+
+def test_what_another_process_has_counted_meanwhile_is_counted_once(ledger, meanwhile):
+    meanwhile(lambda other: other.set_spent('r1', Fraction(3), 'an older release'))
+    assert ledger.set_spent('r1', Fraction(5), 'an older release') == 2
+    assert ledger.spent('r1') == 5
+
+
+def test_a_new_budget_keeps_the_accounting_that_was_set_meanwhile(ledger, meanwhile):
+    meanwhile(lambda other: other.set_budget('r1', Fraction(3), 'zcdp', 1e-6))
+    ledger.set_budget('r1', Fraction(4))
+    account = ledger.account('r1')
+    assert (account.budget, account.delta) == (4, Fraction(1, 10**6))
