@@ -299,7 +299,7 @@ def _listed(directory: Path) -> tuple[LogListing, list[str]]:
 
 
 def _is_recording(path: str) -> bool:
-    """Return whether a directory is a recording, whole or not: its files are night_0.mcap, …"""
+    """Return whether a directory is a recording, whole or not: `night` holds night_0.mcap."""
     names, own = os.listdir(path), re.escape(os.path.basename(path))
     return METADATA in names or any(
         re.fullmatch(rf'{own}_\d+({_STORAGE_SUFFIX})(\.zstd)?', name) for name in names)
