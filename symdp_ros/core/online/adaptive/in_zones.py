@@ -148,10 +148,10 @@ class ZonedWord(AdaptiveWord):
         size = _ZONE.size + -(-n // 8)
         word, more = state[:-size], state[-size:]
         zone, = _ZONE.unpack_from(more)
-        bits = np.unpackbits(np.frombuffer(more, np.uint8, offset=_ZONE.size))
-        if zone >= len(self._zones) or not bits[:n].any() or bits[n:].any():
+        bits = np.unpackbits(np.frombuffer(more, np.uint8, offset=_ZONE.size))[:n]
+        if zone >= len(self._zones) or not bits.any():
             raise ValueError
-        super()._restore(word, bits[:n].astype(np.bool_)[:, None])
+        super()._restore(word, bits.astype(np.bool_)[:, None])
         self._zone = zone
         self._prepare_for(zone)
 
