@@ -193,12 +193,10 @@ class Privatizer(ManagedNode):
         self._outputs = Outputs(publishing, values, chain, of_map)
         if privacy.zones is not None:
             self._zones = publishing.create_publisher(String, _ZONE_TOPIC, latched(KEPT_REGIONS))
-        source = self._input
         self._diagnostics = LiveDiagnostics(
-            self, None if source.message_type is None else source.topic, source.kind,
+            self, self._input,
             public_settings(self.map_settings.path.name, mechanism, sampling) | self._delay,
-            remapped=source.name, raw=True, regular=sampling.rule == 'message',
-            shared=source.shared, warnings=source.warnings)
+            regular=sampling.rule == 'message')
 
     def activate(self):
         now = self._live_clock.now().nanoseconds
