@@ -25,7 +25,7 @@ from symdp_ros.files.yaml_reader import keys_of, line_of, YamlReader
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.formats.rmf_frame import aligned, Fiducial, projected, Similarity
-from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.graph import merged, TransitionGraph
 import yaml
 
 _STRING, _INTEGER, _DOUBLE, _BOOLEAN = 1, 2, 3, 4  # a parameter is [type, value]
@@ -121,15 +121,13 @@ def assembled(reader: YamlReader, source: str, levels: Mapping[str, Level],
 
     states, moves = one(_choose(graph, sorted({lane.graph for lane in lanes}), problem, one))
     labels = _labels(states, reader)
-    successors: dict[str, dict[str, None]] = {label: {} for label in labels.values()}
-    for start, end in moves:
-        successors[labels[start]][labels[end]] = None
+    successors, repeated = merged(labels.values(), (
+        (labels[start], labels[end]) for start, end in moves))
     return TransitionGraph(
-        {state: list(row) for state, row in successors.items()}, None, source,
+        successors, None, source, repeated=repeated,
         positions={label: (vertex.x, vertex.y) for vertex, label in labels.items()},
         levels={label: vertex.level for vertex, label in labels.items()},
         lines={label: line_of(vertex.node) for vertex, label in labels.items()},
-        repeated=len(moves) - sum(map(len, successors.values())),
         unnamed=frozenset(labels[vertex] for vertex in states if not vertex.name))
 
 
