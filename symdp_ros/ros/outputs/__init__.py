@@ -79,9 +79,13 @@ class Outputs:
             raise ConfigurationError(
                 f'outputs: the map has no position of {some_states(missing)}: leave '
                 f'{" and ".join(placed)} out, or give a regions_file')
-        for name in wanted:
-            self._made.append(_module(name).Output(Publication(
-                node, output_topic(name), settings, chain, graph, places)))
+        try:
+            for name in wanted:
+                self._made.append(_module(name).Output(Publication(
+                    node, output_topic(name), settings, chain, graph, places)))
+        except ConfigurationError:
+            self.destroy()
+            raise
 
     @property
     def topics(self) -> str:
