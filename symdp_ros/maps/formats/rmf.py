@@ -151,7 +151,7 @@ def _with_positions(graph: TransitionGraph, reader: '_BuildingReader', top: dict
     if system == 'cartesian_meters':
         return replace(graph, about=('Open-RMF building map', floors_text(floors), 'metres'))
     if system == 'wgs84':
-        crs = reader.global_parameter(top, 'generate_crs')
+        crs = reader.projection(top)
         if crs is None:
             reason = 'the building is in wgs84, and names no projection (generate_crs)'
         else:
@@ -233,10 +233,10 @@ class _BuildingReader(YamlReader):
                                       -self.number(y, f'y of {what}')))
         return fiducials
 
-    def global_parameter(self, top: dict[str, yaml.Node], key: str) -> yaml.Node | None:
-        """Return a string among the parameters of the building."""
-        return self._parameter(self.fields_if_any(top.get('parameters'), 'parameters'), key,
-                               _STRING)
+    def projection(self, top: dict[str, yaml.Node]) -> yaml.Node | None:
+        """Return the name of the projection of the building; None: it names none."""
+        return self._parameter(self.fields_if_any(top.get('parameters'), 'parameters'),
+                               'generate_crs', _STRING)
 
     def scale(self, node: yaml.Node, vertices: list[Vertex]) -> float | None:
         """Return metres per pixel; None where there are no measurements."""
