@@ -37,7 +37,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import AUTO, DEFAULT_TRUST, LIVE
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.reports import adjacency_of, as_fraction, Reports
+from symdp_ros.maps.reports import adjacency_of, as_fraction, period_of, Reports
 from symdp_ros.words.visit_rule import settled
 
 _ADJACENCIES = (1, 2, 3, 4, 6, 10)  # for which the shortest period is a candidate
@@ -187,9 +187,8 @@ class VisitCalibration:
         Of all periods with the same k, the shortest: most symbols are drawn, and ε is for as many.
         And a symbol every tick.
         """
-        visit = int(as_fraction(self._protect) // as_fraction(self.tick))
-        ticks = {1, *(visit // k + 1 for k in _ADJACENCIES)}
-        return tuple(float(as_fraction(self.tick) * t) for t in sorted(ticks))
+        return tuple(sorted({self.tick, *(
+            period_of(self._protect, self.tick, k) for k in _ADJACENCIES)}))
 
     @property
     def walks(self) -> int:
