@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# One would guess: with the QoS policy `deadline`, a subscription gets its event wherever no message
-# has come for so long; so a sensor that is dead from the start is noticed like one that dies. What
-# happens (rclpy, Fast DDS): before the first message there is no event, on either side: not without
-# a publisher, and not with one that has promised the same deadline, is matched, and never sends.
-# After one message, the events come once per deadline.
+# One would guess: with the QoS policy `deadline`, a subscription gets its event wherever no
+# message has come for so long; so a sensor that is dead from the start is noticed like one that
+# dies. What happens (rclpy, Fast DDS): before the first message there is no event, on either side:
+# not without a publisher, and not with one that has promised the same deadline, is matched, and
+# never sends. After one message, the events come once per deadline.
 #
 # Seen with ros-rclpy 7.1.6 (Jazzy) and 9.1.2 (Kilted), rmw_fastrtps_cpp.
 # Source: Fast DDS 2.14.5, src/cpp/fastdds/subscriber/DataReaderImpl.cpp, on_new_cache_change_added

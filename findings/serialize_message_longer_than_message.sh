@@ -5,9 +5,9 @@
 # One would guess: rclpy's serialize_message returns the message and nothing else, as it goes over
 # the network and into a bag. What happens: under rmw_fastrtps it returns the whole buffer, whose
 # size is an estimate. The estimate aligns a list of 8-byte values (float64, int64, uint64) also
-# where the list is empty, so that the bytes are 4, 8 or more longer than the message. The rest means
-# nothing; rclpy ignores it. rosbags refuses more than three bytes of it as a message of another
-# size, so a valid bag, written as the tutorial of rosbag2 shows (writer.write with
+# where the list is empty, so that the bytes are 4, 8 or more longer than the message. The rest
+# means nothing; rclpy ignores it. rosbags refuses more than three bytes of it as a message of
+# another size, so a valid bag, written as the tutorial of rosbag2 shows (writer.write with
 # serialize_message), cannot be read with it.
 #
 # Seen with ros-rclpy 7.1.6 (Jazzy, rmw_fastrtps) and rosbags 0.11.9.
