@@ -442,6 +442,8 @@ OUTPUT_TEMPLATE = Option('output_template', str, '',
                          'for outputs: custom, the fields of the message (YAML), such as {data: '
                          "[1, '{region}', '{next}']}", unit='yaml')
 OUTPUT_OPTIONS = (OUTPUTS, OUTPUT_TYPE, OUTPUT_TEMPLATE)
+#: How many regions a `privatizer` keeps for slow and late readers.
+KEPT_REGIONS = 1000
 #: The value of `state_file` that names no file.
 NO_FILE = 'none'
 STATE_FILE = Option('state_file', str, '',

@@ -202,7 +202,11 @@ def _by_models(chain: Chain, models: Models | Sequence[Models], length: int, wor
 
 
 def _along(mechanism: OnlineMechanism, routes: list[list[Signal]]) -> Callable[[int], Floats]:
-    """Return likelihoods of signals for `_smooth`: they depend on all signals before."""
+    """
+    Return likelihoods of signals for `posteriors`: they depend on all signals before.
+
+    So the function is to be asked for t = 0, 1, … in this order, once for each.
+    """
     rows = seen(*_given(mechanism), _numbers(mechanism, routes))
     return lambda t: next(rows)[1]
 
@@ -232,7 +236,7 @@ def _smooth_turns(chain: Chain, models: Models, told: list[Seen],
     """
     Return c_t(s) of one word of signals, of which some are about blocks: shape (ticks, states).
 
-    As `_smooth`. Within a block the last axis is that of the counts so far.
+    As `posteriors` for one word. Within a block the last axis is that of the counts so far.
     """
     first, each = clock
     length = first + (len(told) - 1) * each

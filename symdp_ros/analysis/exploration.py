@@ -25,7 +25,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import DEFAULT_TRUST
 from symdp_ros.files.processes import in_processes
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.reports import as_fraction
+from symdp_ros.maps.reports import adjacency_of, period_of
 
 _LEAST_TICKS, _VISITS = 600, 12  # of the route: so many ticks, or visits of the longest length
 _FRAMES = 120                    # for which beliefs are kept
@@ -129,12 +129,13 @@ class Exploration:
         self.grid, self.zones = grid, zones
         #: the chain whose step is a tick
         self.chain = self._visits(grid.stays[0], grid.protects[0], False).chain
-        # The dearest first: where nothing is known, all robots are simulated.
+        # The dearest first: where nothing is known, all robots are simulated. None where a visit
+        # that falls into so few ticks touches fewer symbols.
         self.points = [GridPoint(stay, protect, symbols, zoned)
                        for stay in sorted(grid.stays, key=bool) for protect in grid.protects[::-1]
                        for zoned in ((False, True) if zones else (False,))
                        for symbols in grid.symbols
-                       if symbols_possible(protect, self.tick, symbols)]
+                       if adjacency_of(protect, period_of(protect, self.tick, symbols)) == symbols]
         self.processes = max(1, min(processes, len(self.points)))
         #: about how many seconds `cells` takes; 0: not known
         self.takes = 0.0
@@ -171,13 +172,13 @@ class Exploration:
 
     def route(self, stay: float) -> Route:
         """Return the true route that is shown for a typical stay."""
-        return self._route(self._visits(stay, self.grid.protects[0], False))[0]
+        return self._route(self._visits(stay, self.grid.protects[0], False))
 
     def _visits(self, stay: float, protect: float, zoned: bool) -> VisitCalibration:
         return VisitCalibration(self._graph, protect=protect, stay=stay, trust=self._trust,
                                 zones=self.zones if zoned else None, walks=self._walks)
 
-    def _route(self, visits: VisitCalibration) -> tuple[Route, str]:
+    def _route(self, visits: VisitCalibration) -> Route:
         every = robots(visits.chain, self._trust)
         stays = {name: visits.stay_of(name) for name in ([MAP] if MAP in every else every)}
         name = min(stays, key=lambda name: abs(log(stays[name] / self.grid.protects[0])))
@@ -185,14 +186,14 @@ class Exploration:
         index = visits.chain.state_index
         [word] = patrols(every[name], ticks, 1)
         return Route(tuple(index[state] for state in word), name, stays[name],
-                     -(-ticks // _FRAMES)), name
+                     -(-ticks // _FRAMES))
 
     def at(self, point: GridPoint) -> list[Cell]:
         """Return the cells of one point: of every mechanism, by ε."""
         visits = self._visits(point.stay, point.protect, point.zoned)
         period = period_of(point.protect, self.tick, point.symbols)
-        shown, name = self._route(visits)
-        robot, route = robots(visits.chain, self._trust)[name], np.array(shown.states)
+        shown = self._route(visits)
+        robot, route = robots(visits.chain, self._trust)[shown.robot], np.array(shown.states)
 
         def privacy(epsilon: float) -> Privacy:
             return Privacy(epsilon, point.symbols, self.zones if point.zoned else None)
@@ -230,18 +231,6 @@ class Exploration:
                     tuple(reports.tolist()),
                     None if beliefs is None else _likely(beliefs[::shown.frame])))
         return cells
-
-
-def period_of(protect: float, tick: float, symbols: int) -> float:
-    """Return the shortest period with which a visit touches at most so many symbols, in s."""
-    visit = as_fraction(protect) // as_fraction(tick)
-    return float(as_fraction(tick) * (visit // symbols + 1))
-
-
-def symbols_possible(protect: float, tick: float, symbols: int) -> bool:
-    """Return whether a visit can fall into so many symbols, and no fewer."""
-    period = period_of(protect, tick, symbols)
-    return as_fraction(protect) // as_fraction(period) + 1 == symbols
 
 
 def _likely(beliefs: Floats) -> tuple[dict[int, float], ...]:

@@ -37,7 +37,7 @@ from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import AUTO, DEFAULT_TRUST, LIVE
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps.graph import TransitionGraph
-from symdp_ros.maps.reports import adjacency_of, as_fraction, Reports
+from symdp_ros.maps.reports import adjacency_of, as_fraction, period_of, Reports
 from symdp_ros.words.visit_rule import settled
 
 _ADJACENCIES = (1, 2, 3, 4, 6, 10)  # for which the shortest period is a candidate
@@ -187,9 +187,8 @@ class VisitCalibration:
         Of all periods with the same k, the shortest: most symbols are drawn, and ε is for as many.
         And a symbol every tick.
         """
-        visit = int(as_fraction(self._protect) // as_fraction(self.tick))
-        ticks = {1, *(visit // k + 1 for k in _ADJACENCIES)}
-        return tuple(float(as_fraction(self.tick) * t) for t in sorted(ticks))
+        return tuple(sorted({self.tick, *(
+            period_of(self._protect, self.tick, k) for k in _ADJACENCIES)}))
 
     @property
     def walks(self) -> int:
@@ -268,8 +267,8 @@ class VisitCalibration:
         k = adjacency_of(self._protect, period)
         privacy = Privacy(epsilon, k, self._zones)
         best, logged = self._best(self.ways(period, delay), period, privacy)
-        return Row(period, k, epsilon, self._held(self._ticks(period)), best, logged,
-                   self.guess(self._of(best, period, privacy)) if guess else None)
+        row = Row(period, k, epsilon, self._held(self._ticks(period)), best, logged, None)
+        return replace(row, guess=self.guess(self._live(row))) if guess else row
 
     def _best(self, ways: Sequence[Way], period: float,
               privacy: Privacy) -> tuple[Errors, Errors]:
@@ -385,14 +384,6 @@ class VisitCalibration:
         shown[report - 1:report - 1 + len(stands)] = stands
         return shown, beliefs
 
-    def _of(self, live: Errors, period: float, privacy: Privacy) -> OnlineMechanism:
-        """Return the mechanism that made these errors."""
-        mechanism = self.mechanism(
-            Way(live.mechanism, (self._ticks(live.report_period), live.moves),
-                round((live.delay or 0.0) / period)), period, privacy)
-        assert isinstance(mechanism, OnlineMechanism)
-        return mechanism
-
     def by_robot(self, row: Row) -> dict[str, float]:
         """Return the share of time that is wrong live, for every simulated robot."""
         mechanism = self._live(row)
@@ -417,7 +408,12 @@ class VisitCalibration:
 
     def _live(self, row: Row) -> OnlineMechanism:
         """Return the mechanism that made the live reports of a row."""
-        return self._of(row.live, row.period, Privacy(row.epsilon, row.adjacency, self._zones))
+        live, privacy = row.live, Privacy(row.epsilon, row.adjacency, self._zones)
+        mechanism = self.mechanism(
+            Way(live.mechanism, (self._ticks(live.report_period), live.moves),
+                round((live.delay or 0.0) / row.period)), row.period, privacy)
+        assert isinstance(mechanism, OnlineMechanism)
+        return mechanism
 
     def _symbols(self, mechanism: OnlineMechanism) -> int:
         """Return how many symbols a simulated word has."""

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 
-from symdp_ros.analysis.exploration import period_of
 from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.demo.fleet import run_fleet
@@ -15,6 +14,7 @@ from symdp_ros.demo.one_robot import run_robot
 from symdp_ros.demo.processes import DemoError
 from symdp_ros.errors import printable
 from symdp_ros.maps.map_settings import MapSettings
+from symdp_ros.maps.reports import period_of
 from symdp_ros.options import DURATION, EPSILON, FIGURE, PROTECT, RATE, ROBOTS
 from symdp_ros.ros.process.own_network import restart_isolated
 from symdp_ros.words.sampling_settings import SamplingSettings

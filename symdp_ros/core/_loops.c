@@ -68,7 +68,7 @@ static double *numbers_for(Size count) {
 /* Whether offsets of `rows` rows ascend from 0 to `edges`, and targets are below `most`. */
 static int are_edges(const int64_t *offsets, Size rows, const int32_t *targets, Size edges,
                      Size most) {
-    int fine = offsets[0] == 0 && offsets[rows] == edges;
+    int fine = rows >= 0 && offsets[0] == 0 && offsets[rows] == edges;
     for (Size s = 0; s < rows; s++) fine &= offsets[s] <= offsets[s + 1];
     if (fine) for (Size e = 0; e < edges; e++) fine &= targets[e] >= 0 && targets[e] < most;
     if (!fine) PyErr_SetString(PyExc_ValueError, "these are no edges of a chain");
@@ -80,6 +80,7 @@ static int are_edges(const int64_t *offsets, Size rows, const int32_t *targets, 
 typedef struct {
     PyObject_HEAD
     Size rows, most, edges, models;
+    int is_full;      /* whether each row has an edge */
     int64_t *offsets;
     int32_t *targets;
     double *weights;  /* (models, edges) */
@@ -114,6 +115,8 @@ static PyObject *edges_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     self = (Edges *)type->tp_alloc(type, 0);
     if (!self) goto failed;
     self->rows = rows, self->most = most, self->edges = edges, self->models = models;
+    self->is_full = 1;
+    for (Size s = 0; s < rows; s++) self->is_full &= offsets[s] < offsets[s + 1];
     if (!(self->offsets = copy_of(offsets, (rows + 1) * sizeof *offsets))
         || !(self->targets = copy_of(targets, edges * sizeof *targets))
         || !(self->weights = copy_of(weights, models * edges * sizeof *weights)))
@@ -149,11 +152,17 @@ static int are_of(const Edges *edges, Size rows, Size most, Size models) {
     return 0;
 }
 
+static int are_full(const Edges *edges) {
+    if (edges->is_full) return 1;
+    PyErr_SetString(PyExc_ValueError, "from a state of these edges no move leads");
+    return 0;
+}
+
 /* Whether the first `own` models have weights in `edges`, and the others move along `others`. */
 static int are_models(const Edges *edges, const Edges *others, Size own, Size models, Size states,
                       Size words) {
     if (!are_of(edges, states, states, own) || !are_of(others, states, states, 0)) return 0;
-    if (own <= models && words > 0) return 1;
+    if (own <= models && models > 0 && words > 0) return 1;
     PyErr_SetString(PyExc_ValueError, "there are no such models or words");
     return 0;
 }
@@ -260,7 +269,7 @@ static PyObject *largest(PyObject *module, PyObject *args) {
     Size rows, words;
     if (!PyArg_ParseTuple(args, "O!OOOdnn", &EdgesType, &edges, &values_, &out_, &places_, &margin,
                           &rows, &words)) return NULL;
-    if (!are_of(edges, rows, rows, edges->models)) return NULL;
+    if (!are_of(edges, rows, rows, edges->models) || !are_full(edges)) return NULL;
     TAKE(double, values, values_, 'd', rows * words, 0);
     TAKE(double, out, out_, 'd', rows * words, 1);
     TAKE_IF(int64_t, places, places_, 'q', rows * words, 1);
@@ -1239,7 +1248,7 @@ static void free_place(Place *p) {
    there are. */
 INLINE Size keep_largest(Place *p, Size count, Size most, double key, int32_t state) {
     Size at = count;
-    if (count == most && key <= p->keys[most - 1]) return count;
+    if (count == most && !(key > p->keys[most - 1])) return count;
     while (at > 0 && p->keys[at - 1] < key) at--;
     Size moved = (count < most ? count : most - 1) - at;
     memmove(p->keys + at + 1, p->keys + at, moved * sizeof *p->keys);
@@ -1625,7 +1634,8 @@ static PyObject *sweep(PyObject *module, PyObject *args) {
     Size n;
     if (!PyArg_ParseTuple(args, "O!O!OOdOOn", &EdgesType, &walks, &EdgesType, &followers,
                           &others_, &gain_, &discount, &U_, &X_, &n)) return NULL;
-    if (!are_of(walks, n, n, 1) || !are_of(followers, n, n, followers->models)) return NULL;
+    if (!are_of(walks, n, n, 1) || !are_of(followers, n, n, followers->models)
+        || !are_full(followers)) return NULL;
     TAKE(double, others, others_, 'd', n, 0);
     TAKE(double, gain, gain_, 'd', n, 0);
     TAKE(double, U, U_, 'd', n * n, 1);

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """`symdp demo --robots N`: a fleet whose private regions alone reach another ROS domain."""
+from contextlib import ExitStack
 import json
 import os
 import tempfile
@@ -35,18 +36,15 @@ def run_fleet(options, chain, graph, settings) -> int:
             json.dump({'fleet_domain': outside, 'defaults': settings,
                        'robots': {name: {} for name in names}}, stream)
         fleet = NodeProcess('fleet', work, {'fleet': file}, '/')
-        walks = []
         with fleet:
-            try:
-                observer.wait(lambda: observer.are_published('private_region'), fleet)
-                walk = patrol_file(graph, settings, work) | {'wait_for_subscribers': 2}
-                walks += [NodeProcess('patrol', work, walk, f'/{name}') for name in names]
+            observer.wait(lambda: observer.are_published('private_region'), fleet)
+            walk = patrol_file(graph, settings, work) | {'wait_for_subscribers': 2}
+            with ExitStack() as stack:
+                walks = [stack.enter_context(NodeProcess('patrol', work, walk, f'/{name}'))
+                         for name in names]
                 observer.wait(lambda: all(map(observer.pairs, names)), fleet, *walks)
                 watch(options, screen.console, lambda: observer.spin(0.1, fleet, *walks),
                       lambda title: screen.table(true, private, observer, title))
-            finally:
-                for walk in walks:
-                    walk.__exit__()
             seen = _seen(observer.nodes['private_region'])
         for process in (fleet, *walks):
             process.check()

@@ -78,10 +78,10 @@ class Observer:
         return [(true[count - 1], seen) for count, seen in zip(
             self.true_before[robot], private, strict=True) if count]
 
-    def are_published(self, *topics):
-        """Return whether all robots publish these topics."""
+    def are_published(self, topic: str) -> bool:
+        """Return whether all robots publish a topic."""
         return all(self.nodes[topic].count_publishers(f'/{robot}/{topic}')
-                   for topic in topics for robot in self._robots)
+                   for robot in self._robots)
 
     def spin(self, seconds, *processes):
         """Receive messages for some time, while the processes run."""

@@ -14,12 +14,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from symdp_ros.analysis.exploration import Cell, Exploration, GridPoint, period_of
+from symdp_ros.analysis.exploration import Cell, Exploration, GridPoint
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.layout import drawn_places
-from symdp_ros.maps.reports import adjacency_of, certainty, protection
+from symdp_ros.maps.reports import adjacency_of, certainty, period_of, protection
 
 _TEMPLATE = Path(__file__).with_name('explorer.html')
 _DATA, _TITLE = '@DATA@', '@TITLE@'

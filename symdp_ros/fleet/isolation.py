@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.fleet.fleet_file import Fleet
+from symdp_ros.options import KEPT_REGIONS
 
-_QUEUE = 1000  # messages that privatizers keep for late readers
 _LIFECYCLE = ('change_state', 'get_available_states', 'get_available_transitions', 'get_state',
               'get_transition_graph')
 _PARAMETERS = ('describe_parameters', 'get_parameter_types', 'get_parameters', 'list_parameters',
@@ -127,7 +127,7 @@ def domain_bridges(fleet: Fleet, to_domain: int | None = None) -> dict[str, str]
                 raise ConfigurationError(f'two robots would publish {topic} in ROS domain {to}: '
                                          'remap one of them')
             topics[to][topic] = {'type': type_name, 'from_domain': source, 'to_domain': to,
-                                 'qos': {'depth': _QUEUE}}
+                                 'qos': {'depth': KEPT_REGIONS}}
     # JSON is YAML, too.
     return {f'domain_bridge.to-{to}.yaml':
             '# Made by `symdp isolate`. A privatizer with output_domain publishes there itself: '

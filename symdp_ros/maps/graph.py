@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """A transition graph as a file gives it, before it is known to be a chain; its structure."""
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import gcd
 from typing import Any, TypeAlias
@@ -141,6 +141,21 @@ class TransitionGraph:
         if state is not None:
             line = self.lines.get(state, line)
         return ChainError(reason, state=state, path=self.source or None, line=line)
+
+
+def merged(states: Iterable[str],
+           moves: Iterable[tuple[str, str]]) -> tuple[dict[str, list[str]], int]:
+    """
+    Return state → the states that can follow, and how many moves were listed more than once.
+
+    :param moves: from state to state.
+    """
+    rows: dict[str, dict[str, None]] = {state: {} for state in states}  # ordered sets
+    repeated = 0
+    for start, end in moves:
+        repeated += end in rows[start]
+        rows[start][end] = None
+    return {state: list(row) for state, row in rows.items()}, repeated
 
 
 @dataclass(frozen=True)

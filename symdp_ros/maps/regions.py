@@ -58,9 +58,9 @@ def regions_graph(root: yaml.Node, source: str) -> TransitionGraph:
     if len(entries) > _MOST_REGIONS:
         raise reader.error(top['regions'], f'there are {len(entries):,} regions: at most '
                            f'{_MOST_REGIONS:,} are allowed')
-    places = {name: reader.place(name, node) for name, (_, node) in entries.items()}
-    zones = {name: zone for name, (_, node) in entries.items()
-             if (zone := reader.zone(name, node))}
+    regions = {name: reader.region(name, node) for name, (_, node) in entries.items()}
+    places = {name: place for name, (place, _) in regions.items()}
+    zones = {name: zone for name, (_, zone) in regions.items() if zone is not None}
     levels = {name: at.level for name, at in places.items() if at.level is not None}
     if len(set(levels.values())) > _MOST_LEVELS:
         raise reader.error(top['regions'], f'there are {len(set(levels.values())):,} levels: at '
@@ -157,23 +157,24 @@ def polygons_of(graph: TransitionGraph, regions: TransitionGraph) -> dict[str, P
 class _RegionsReader(YamlReader):
     """The parts of a regions file."""
 
-    def place(self, name: str, node: yaml.Node) -> Place:
-        """Return one region: its corners, or its polygon and level."""
+    def region(self, name: str, node: yaml.Node) -> tuple[Place, str | None]:
+        """Return the place of a region, and its zone; None: it names none."""
         try:
             import shapely
         except ImportError:
             raise ConfigurationError('polygons need the Python package shapely: install '
                                      'python3-shapely', path=self._source) from None
 
-        level = None
+        named: dict[str, str | None] = {'level': None, 'zone': None}
         if isinstance(node, yaml.MappingNode):
             fields = self.fields(node, f'the region {name!r}', 'polygon')
             for key in fields:
                 if key not in ('polygon', 'level', 'zone'):
                     raise self.error(node, f'the region {name!r} has the unknown key {key!r}: a '
                                      'region has the keys polygon, level, zone')
-            if 'level' in fields and not self.is_null(fields['level']):
-                level = self.text(fields['level'], f'the level of {name!r}')
+            for key in named:
+                if key in fields and not self.is_null(fields[key]):
+                    named[key] = self.text(fields[key], f'the {key} of {name!r}')
             node = fields['polygon']
         corners = self._corners(name, node)
         polygon = shapely.Polygon(corners) if len(set(corners)) >= 3 else None
@@ -187,15 +188,7 @@ class _RegionsReader(YamlReader):
         if not polygon.area >= _LEAST_AREA:
             raise self.error(node, f'the polygon {name!r} has an area of {polygon.area:g} m²: at '
                              f'least {_LEAST_AREA:g} m² are needed; corners are in metres')
-        return place_of_polygon(corners, level)
-
-    def zone(self, name: str, node: yaml.Node) -> str | None:
-        """Return the zone of a region that `place` has read; None: it names none."""
-        fields = self.fields(node, f'the region {name!r}') if isinstance(
-            node, yaml.MappingNode) else {}
-        if 'zone' not in fields or self.is_null(fields['zone']):
-            return None
-        return self.text(fields['zone'], f'the zone of {name!r}')
+        return place_of_polygon(corners, named['level']), named['zone']
 
     def _corners(self, name: str, node: yaml.Node) -> Corners:
         items = self.items(node, f'the polygon {name!r}', example='[[0, 0], [4, 0], [4, 3]]')

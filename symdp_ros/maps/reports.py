@@ -116,6 +116,18 @@ def adjacency_of(protect: float, period: float) -> int:
     return symbols_during(as_fraction(protect), as_fraction(period))
 
 
+def period_of(protect: float, tick: float, adjacency: int) -> float:
+    """
+    Return the shortest period with which a visit touches at most k symbols, in seconds.
+
+    :param protect: D ≥ 0, seconds.
+    :param tick: > 0, seconds; the period is a whole number of them.
+    :param adjacency: k ≥ 1.
+    """
+    visit = as_fraction(protect) // as_fraction(tick)
+    return float(as_fraction(tick) * (visit // adjacency + 1))
+
+
 def symbols_during(seconds: Fraction, period: Fraction) -> int:
     """Return how many symbols, one every `period` seconds, a change of some seconds may touch."""
     return seconds // period + 1

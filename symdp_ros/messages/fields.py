@@ -4,7 +4,10 @@
 from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 import re
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
 from symdp_ros.errors import ConfigurationError
@@ -87,13 +90,11 @@ def message_class(name: str) -> type[Message]:
     """
     package, folder, wanted = full_type(name).split('/')
     wanted = wanted.removesuffix(_FEEDBACK) if folder == 'action' else wanted
-    try:
-        module = import_module(f'{package}.{folder}')
-        kind: Any = getattr(module, wanted, None)
-    except (ImportError, TypeError):
+    module = interfaces(package, folder)
+    if module is None:
         raise ConfigurationError(f'the package {package!r} of the message type {name} is not '
-                                 'found: is its workspace sourced?',
-                                 setting='message_type') from None
+                                 'found: is its workspace sourced?', setting='message_type')
+    kind: Any = getattr(module, wanted, None)
     if folder == 'action':
         kind = getattr(getattr(kind, 'Impl', None), 'FeedbackMessage', None)
     if not hasattr(kind, 'get_fields_and_field_types'):
@@ -103,6 +104,25 @@ def message_class(name: str) -> type[Message]:
             f'{wanted!r}' + (f': did you mean {alike[0]!r}?' if alike else ''),
             setting='message_type')
     return kind  # type: ignore[no-any-return]  # of a module that is imported by name
+
+
+def interfaces(package: str, folder: str) -> ModuleType | None:
+    """
+    Return the module with the messages, services or actions of a package; None: it is not found.
+
+    The name may come from others, from the ROS graph or a recording. So no package without such a
+    folder is imported.
+
+    :param folder: 'msg', 'srv' or 'action'.
+    """
+    try:
+        spec = find_spec(package)
+        places = spec and spec.submodule_search_locations
+        if any(Path(place, folder).is_dir() for place in places or ()):
+            return import_module(f'{package}.{folder}')
+    except (ImportError, TypeError, ValueError):  # ValueError: of __main__
+        pass
+    return None
 
 
 def name_of_type(message_type: type) -> str:

@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which ROS types show where a robot is: by their names, and by their fields."""
 from collections.abc import Mapping
-from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 import re
 from typing import Any, NamedTuple
 
-from symdp_ros.messages.fields import FieldType, own_fields
+from symdp_ros.messages.fields import FieldType, interfaces, own_fields
 
 _AREA = 'the cells around the robot'
 _DIRECTION = 'a direction, a speed or a way, which can add up to where the robot is'
@@ -158,14 +155,10 @@ def shown_by(type_name: str, known: Mapping[str, Mapping[str, FieldType]] = {},
 
 def _fields(package: str, kind: str, name: str, part: str) -> Mapping[str, FieldType] | None:
     """Return the fields of a type; None where the package is not installed."""
-    spec = find_spec(package)  # the names come from others: import interface packages only
-    if not spec or not any(Path(place, kind).is_dir()
-                           for place in spec.submodule_search_locations or ()):
+    module = interfaces(package, kind)
+    if module is None:
         return None
-    try:
-        kind_of_message: Any = getattr(import_module(f'{package}.{kind}'), name, None)
-    except ImportError:
-        return None
+    kind_of_message: Any = getattr(module, name, None)
     if kind == 'msg':
         parts = [kind_of_message]
     else:

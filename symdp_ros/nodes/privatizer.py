@@ -28,7 +28,8 @@ from symdp_ros.maps.reports import certainty, hidden
 from symdp_ros.maps.zones import zones_sentences
 from symdp_ros.messages.field_paths import NOT_INPUT
 from symdp_ros.messages.input_settings import InputSettings
-from symdp_ros.options import NO_FILE, OUTPUT_DOMAIN, output_topic, private_topics
+from symdp_ros.options import (KEPT_REGIONS, NO_FILE, OUTPUT_DOMAIN, output_topic,
+                               private_topics)
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.qos_overrides import check_qos_overrides
 from symdp_ros.ros.graph.topic_claim import TopicClaim
@@ -62,7 +63,6 @@ _PROTECTS = {
               'long the robot stays is visible',
 }
 _ZONE_TOPIC = output_topic('zone')
-_QUEUE = 1000  # messages kept for slow and late readers
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,16 +190,13 @@ class Privatizer(ManagedNode):
         self._sampling.draw, memory.locator = self._draw, self._input.locator
         if sampling.has_period:
             self._sampling.go_on = self._go_on
-        self._outputs = Outputs(publishing, values, chain, depth=_QUEUE,
-                                overridable=True, of_map=of_map)
+        self._outputs = Outputs(publishing, values, chain, of_map)
         if privacy.zones is not None:
-            self._zones = publishing.create_publisher(String, _ZONE_TOPIC, latched(_QUEUE))
-        source = self._input
+            self._zones = publishing.create_publisher(String, _ZONE_TOPIC, latched(KEPT_REGIONS))
         self._diagnostics = LiveDiagnostics(
-            self, None if source.message_type is None else source.topic, source.kind,
+            self, self._input,
             public_settings(self.map_settings.path.name, mechanism, sampling) | self._delay,
-            remapped=source.name, raw=True, regular=sampling.rule == 'message',
-            shared=source.shared, warnings=source.warnings)
+            regular=sampling.rule == 'message')
 
     def activate(self):
         now = self._live_clock.now().nanoseconds

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from symdp_ros.analysis.exploration import Exploration, Grid, GridPoint, period_of
+from symdp_ros.analysis.exploration import Exploration, Grid, GridPoint
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.reports import period_of
 
 NAMES = 'abcdefgh'
 RING = TransitionGraph(

@@ -88,19 +88,23 @@ def some_words(chain, lengths, reports, seed):
 
 @pytest.mark.parametrize('delay', [None, 3, thorough(1)])
 @pytest.mark.parametrize('epsilon', [1.0, thorough(1.5)])
+@pytest.mark.parametrize('learns', [False, True], ids=['', 'learns'])
 @for_all_words
-def test_words_beside_it_change_nothing_in_a_word(chain, zones, reports, epsilon, delay,
+def test_words_beside_it_change_nothing_in_a_word(chain, zones, reports, learns, epsilon, delay,
                                                   often, monkeypatch):
-    """Over some segments, while they learn, one with its last symbol; and decoded alone."""
+    """Over some segments; where they learn, one with its last symbol; and decoded alone."""
     monkeypatch.setattr('symdp_ros.core.online.adaptive.words.SEGMENT', 8)
+    in_step, begun = [], many.Words
+    monkeypatch.setattr(many, 'Words', lambda *given: in_step.append(given[2]) or begun(*given))
     of_zones = reports if zones else 1  # with zones there is a symbol for each report
     symbols, offsets = some_words(chain, [42, 1, 7, 42, 23, 0, 41], of_zones, 11)
     found = []
     for most in (1, 256):
         monkeypatch.setattr(many, '_MOST', most)
         mechanism = made(chain, zones, epsilon, delay=delay, reports=reports, random=Random(12),
-                         learn=learning(chain))
+                         learn=learning(chain) if learns else 'none')
         found.append(mechanism.draw_signals(symbols, offsets))
+    assert learns or in_step == [1, 1, 1, 1, 1, 1, 6]  # a word that learns is alone
     for alone, together in zip(*found, strict=True):
         assert alone.tolist() == together.tolist()
     reported, drawn = found[0]

@@ -15,7 +15,8 @@ from online_checks import block_under_way, draw_anew, excess
 import pytest
 from refusals import refused
 from strategies import FOUR, grid, thorough
-from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
+from symdp_ros import (Chain, ChainError, ConfigurationError, OfflineMechanism, OnlineMechanism,
+                       Privacy)
 from symdp_ros.core.mechanism_settings import MechanismSettings
 from symdp_ros.core.online.adaptive import own_moves
 from symdp_ros.core.registry import LIVE
@@ -131,6 +132,27 @@ def test_a_word_that_goes_on_and_one_that_was_restored(chain, more, delay, often
         assert one.finish() == two.finish()
         compared += 1
     assert compared > 3
+
+
+@pytest.mark.parametrize('delay', [0, 1])
+def test_bytes_that_are_no_state_of_a_word_that_learns(delay, often):
+    """One tick fewer; another byte for true; no public model that can be the robot's."""
+    often(6)
+    mechanism = made(THREE, 1.5, delay=delay, reports=2, random=Random(1))
+    for symbol in 'abcaabca':
+        mechanism.step(symbol)
+        mechanism.tick()
+    state, begin = mechanism.state, 25 + 8 * len(mechanism.tables.models.targets)
+    count, models = int.from_bytes(state[:8], 'little'), mechanism._word._word.moves.models
+    f = np.frombuffer(state, '<f8', 3 * models, begin).reshape(3, models).copy()
+    assert state[12] == 1 and f.sum() == pytest.approx(1)
+    f[:, 1:] = 0.0
+    f /= f.sum()
+    fewer = (count - 1).to_bytes(8, 'little') if delay else b'\xff' * 8  # without blocks it can be
+    for place, wrong in (0, fewer), (12, b'\3'), (begin, f.tobytes()):
+        with refused(ChainError, 'no state'):
+            mechanism.restore(state[:place] + wrong + state[place + len(wrong):])
+        assert mechanism.state == state
 
 
 def test_habits_that_nobody_named_are_learnt():

@@ -70,7 +70,8 @@ def test_bytes_that_are_no_state_change_nothing():
         mechanism.step(symbol)
     state, zone = mechanism.state, mechanism.zone
     for wrong in (b'', state[:-1], state + b'0', state[:-5] + bytes(5),
-                  state[:12 + 8] + b'\xff' * 8 + state[12 + 16:], state[:-60]):
+                  state[:12 + 8] + b'\xff' * 8 + state[12 + 16:], state[:-60],
+                  state[:-1] + bytes([state[-1] | 1])):  # the bit of a state that there is not
         with refused(ChainError):
             mechanism.restore(wrong)
         assert mechanism.state == state and mechanism.zone == zone
@@ -103,6 +104,7 @@ def test_bytes_that_are_no_state_change_nothing():
         except ChainError:
             assert mechanism.state == state
         else:
+            assert mechanism.state == wrong
             mechanism.step('0,0')
             mechanism.restore(state)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import pytest
 from symdp_ros import ConfigurationError
 from symdp_ros.messages.field_paths import meets, NOT_INPUT, number_at, symbol_reader
-from symdp_ros.messages.fields import FieldType
+from symdp_ros.messages.fields import FieldType, message_class
 
 TYPES = {
     'fleet/msg/Fleet': {
@@ -26,6 +26,16 @@ TYPES = {
                         'index': FieldType('uint64')},
     'fleet/msg/Vehicle': {'level_id': FieldType('double'), 'fleet_id': FieldType('int8')},
 }
+
+
+def test_no_package_is_imported_but_those_of_interfaces(tmp_path, monkeypatch):
+    """The name of a type may come from others: from the ROS graph, or from a recording."""
+    (tmp_path / 'surprise').mkdir()
+    (tmp_path / 'surprise' / '__init__.py').write_text('raise SystemExit("imported")')
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in 'surprise/msg/Pose', 'surprise/action/Walk', '__main__/msg/Pose':
+        with pytest.raises(ConfigurationError, match='is not found'):
+            message_class(name)
 
 
 def robot(name, mode=0, **values):

@@ -142,12 +142,12 @@ import sys
 from unittest.mock import Mock
 from symdp_ros import Chain, options
 from symdp_ros.fleet.fleet_file import read_fleet
-from symdp_ros.ros.outputs import Outputs
+from symdp_ros.ros.outputs import Outputs, read_for_outputs
 
 node = Mock()
 settings = {option.name: option.default for option in options.PARAMETERS['privatizer']}
 settings |= {'outputs': ['letter'], 'chain_file': sys.argv[1], 'initial_state': 'a'}
-Outputs(node, settings, Chain({'a': ['a']}, 'a'), depth=1).publish('a')
+Outputs(node, settings, Chain({'a': ['a']}, 'a'), read_for_outputs(settings)).publish('a')
 [publication] = node.create_publisher.return_value.publish.call_args.args
 assert publication.data == ord('a')
 assert node.create_publisher.call_args.args[1] == 'private_letter'

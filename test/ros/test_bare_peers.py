@@ -102,6 +102,18 @@ def test_a_program_without_ros_is_named_so(world, peer):
     assert len(publishers) == 3
 
 
+def test_a_reader_of_another_type_keeps_nobody_from_listening(world, peer):
+    publisher = world.node.create_publisher(String, 'words', LATCHED)
+    publisher.publish(String(data='dock'))
+    peer.announce(topic='rt/words', type_name='std_msgs::msg::dds_::UInt8_', readers=1)
+    world.wait_until(lambda: len(dict(world.node.get_topic_names_and_types())['/words']) == 2,
+                     'the peer')
+    echoed = subprocess.run(
+        [sys.executable, '-m', 'symdp_ros.cli.main', 'echo', 'words', '--domain',
+         str(world.domain), '--seconds', '2'], cwd=ROOT, capture_output=True, text=True)
+    assert (echoed.stdout, echoed.stderr) == ('dock\n', '')
+
+
 def test_the_daemon_of_ros2_is_not_suspected(world):
     daemon = rclpy.create_node(f'_ros2cli_daemon_{world.domain}_0a', context=world.context)
     world.node.create_subscription(String, 'words', print, RELIABLE)

@@ -174,8 +174,7 @@ def test_lost_messages(world, chain_file):
 
 
 def test_a_loss_is_reported_ten_times():
-    diagnostics = LiveDiagnostics(Mock(), '/region', '', {}, remapped='region', raw=True,
-                                  regular=True)
+    diagnostics = LiveDiagnostics(Mock(), Mock(topic='/region'), {}, regular=True)
     diagnostics.activate(Mock(lost=0, waiting=0))
 
     def warns():

@@ -7,14 +7,19 @@ Every field of every message but its stamp is computed here again, from the priv
 map alone.
 """
 from itertools import pairwise
+from unittest.mock import Mock
 
 from geometry_msgs.msg import PoseWithCovarianceStamped
 from harness import ROOT
 import numpy as np
 import pytest
 from std_msgs.msg import Int16MultiArray, String
+from symdp_ros.core.chain import Chain
+from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps import read_chain, read_graph
 from symdp_ros.maps.regions import read_places
+from symdp_ros.options import PARAMETERS
+from symdp_ros.ros.outputs import Outputs
 from symdp_ros.ros.outputs.markers_output import WARNING
 from symdp_ros.ros.outputs.pose_output import moments
 from visualization_msgs.msg import Marker, MarkerArray
@@ -169,6 +174,15 @@ def test_the_last_region_is_shown_again_after_a_restart(world):
 ])
 def test_wrong_options(starter, options, problem):
     assert problem in starter.refused('privatizer', **{**MAP, 'epsilon': 1.0, **options})
+
+
+def test_no_output_stays_where_another_cannot_be_made():
+    node, chain = Mock(), Chain({'a': ['a']}, 'a')
+    settings = {option.name: option.default for option in PARAMETERS['privatizer']} | {
+        'outputs': ['belief', 'custom'], 'output_template': '{dota: "{region}"}'}
+    with pytest.raises(ConfigurationError, match='dota'):
+        Outputs(node, settings, chain, (None, {}))
+    node.destroy_publisher.assert_called_once_with(node.create_publisher.return_value)
 
 
 @pytest.mark.parametrize('output', ['string', 'custom'])

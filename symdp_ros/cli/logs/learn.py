@@ -39,8 +39,7 @@ def run(options: argparse.Namespace) -> int:
     from rich.console import Console
     from symdp_ros.ledger.ledger import Ledger
     from symdp_ros.release.learned import learn_from_logs, LearnSettings
-    from symdp_ros.release.settings import check_apart
-    from symdp_ros.release.settings import ReleaseSettings
+    from symdp_ros.release.settings import check_apart, ReleaseSettings
 
     check_period(options)
     if not options.logs:

@@ -94,11 +94,10 @@ def run(options) -> int:
     topics: list[OfTopics] = []
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger(options.ledger)) if options.ledger else None
-        if ledger is not None:
-            if charging.subject:
-                if note := new_account(ledger, charging.subject):
-                    _tell(note)
-                charging.keep_in(ledger)
+        if ledger is not None and charging.subject:
+            if note := new_account(ledger, charging.subject):
+                _tell(note)
+            charging.keep_in(ledger)
         is_first = ledger is not None and ledger.account(charging.subject).unit is None
         keeping = {**charging.limits(), 'ledger': ledger, 'wait': float('inf'),
                    'program': f'symdp_ros {__version__}', 'on_wait': lambda: _tell(

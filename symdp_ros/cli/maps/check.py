@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp check MAP`: whether a map can be used as a chain, and if not, why."""
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 import sys
 
@@ -144,7 +145,8 @@ def _print(lines):
         print(f'{name:<19} {value}')
 
 
-def _report(graph, measured: Structure, pruning):
+def _report(graph: TransitionGraph, measured: Structure, pruning: bool
+            ) -> Iterator[tuple[str, object]]:
     smallest, largest, mean = measured.out_degrees
     without = len(measured.isolated) + len(measured.dead_ends)
     yield 'map', ', '.join((*map(printable, graph.about), counted(measured.states, 'place'),
@@ -153,11 +155,10 @@ def _report(graph, measured: Structure, pruning):
         yield 'same position', hidden
     if graph.unaligned:
         yield 'no poses', printable(graph.unaligned)
-    unnamed = getattr(graph, 'unnamed', None)
     yield 'file', printable(graph.source)
     yield 'states', measured.states
-    if unnamed is not None:
-        yield 'named', f'{sum(state not in unnamed for state in graph.successors)} states'
+    if graph.unnamed is not None:
+        yield 'named', f'{sum(state not in graph.unnamed for state in graph.successors)} states'
     on_levels = Counter(graph.levels.values())
     if len(on_levels) > 1:
         yield 'levels', ', '.join(f'{printable(level)} ({counted(number, "state")})'

@@ -45,12 +45,10 @@ def compare(graph: TransitionGraph, options: argparse.Namespace) -> int:
 def _names(graph: TransitionGraph, options: argparse.Namespace) -> tuple[list[Row], bool]:
     """Return how many messages name no state, and whether all name one."""
     table = symbol_table(graph.successors, parse_symbol_map(options.symbol_map or ()))
-    seen = Counter[str | None]()  # None: no region is known, such as in an empty list
-    no_region = {*options.no_region}
-    heard = _Heard(options)
-    for symbol in heard.listen(lambda kind: symbol_reader(
-            fields_of(kind), name_of_type(kind), options.field, options.where or ())[0]):
-        seen[symbol] += 1
+    no_region, heard = {*options.no_region}, _Heard(options)
+    seen = Counter[str | None](heard.listen(lambda kind: symbol_reader(
+        fields_of(kind), name_of_type(kind), options.field, options.where or ())[0]))
+    # None: no region is known, such as in an empty list.
     known = Counter({symbol: count for symbol, count in seen.items()
                      if symbol is not None and symbol not in no_region})
     rows = [*heard.rows(seen.total()),
@@ -63,22 +61,17 @@ def _poses(graph: TransitionGraph, options: argparse.Namespace) -> tuple[list[Ro
     locator = read_locator(graph, resolve_path(options.regions) if options.regions else None,
                            max_distance=options.max_distance)
     locator.recorded = []
-    frames = Counter[str]()
-
-    def count_frame(frame: str) -> None:
-        frames[frame] += 1
-
-    heard = _Heard(options)
+    frames, heard = list[str](), _Heard(options)
     positions = heard.listen(lambda kind: position_reader(
         fields_of(kind), name_of_type(kind), options.field, where=options.where or (),
         level_field=options.level_field, map_frame=options.map_frame,
-        on_foreign_frame=count_frame))
+        on_foreign_frame=frames.append))
     by_region = Counter(locator.locate(*at) if at is not None else None for at in positions)
     total, without = len(positions), by_region[None]
     rows = [*heard.rows(total)]
     if never := never_found_text(locator, options.level_field):
         rows.append(('never found', never))
-    for frame, count in frames.most_common(_SHOWN):
+    for frame, count in Counter(frames).most_common(_SHOWN):
         rows.append(('other frame', f'{share(count, total)} are in {printable(repr(frame))}, not '
                      f'in {options.map_frame!r} (--map-frame): they have no region'))
     rows.append(('no region', share(without, total) if without else 'none'))

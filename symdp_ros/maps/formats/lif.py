@@ -17,7 +17,7 @@ from symdp_ros.errors import ChainError, printable
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.formats.nav2 import finite
-from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.graph import merged, TransitionGraph
 from symdp_ros.maps.positions import Position
 
 _LONGEST_NAME = 1000
@@ -50,19 +50,17 @@ def lif_graph(document: dict[str, Any], source: str) -> TransitionGraph:
             levels[name] = level[:_LONGEST_NAME]
     if not positions:
         raise ChainError('its layouts have no nodes', path=source)
-    successors: dict[str, dict[str, None]] = {name: {} for name in positions}
-    repeated = 0
+    moves: list[tuple[str, str]] = []
     for where, edge, _ in _entries(layouts, 'edges', source):
         start, end = (_name(edge, key, where, source) for key in ('startNodeId', 'endNodeId'))
         for name in (start, end):
-            if name not in successors:
+            if name not in positions:
                 raise ChainError(f'{where}: it joins node {name!r}, which is not in the file',
                                  path=source)
-        repeated += end in successors[start]
-        successors[start][end] = None
+        moves.append((start, end))
+    successors, repeated = merged(positions, moves)
     return TransitionGraph(
-        {name: list(row) for name, row in successors.items()}, None, source, positions,
-        repeated=repeated, levels=levels,
+        successors, None, source, positions, repeated=repeated, levels=levels,
         about=('VDMA layout (LIF)', counted(len(layouts), 'layout'), 'metres'))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from symdp_ros.errors import ChainError, printable
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.formats.map_format import MapFormat
-from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.graph import merged, TransitionGraph
 from symdp_ros.maps.positions import Position
 
 _LINES = 'LineString', 'MultiLineString'
@@ -62,21 +62,18 @@ def nav2_graph(document: dict[str, Any], source: str) -> TransitionGraph:
     if not positions and not edges:
         raise ChainError('it has no Point, and so no node' + (
             f': there are {", ".join(left_out)}' if left_out else ''), path=source)
-    successors: dict[str, dict[str, None]] = {node: {} for node in positions}  # ordered sets
-    repeated = 0
-    for error, start, end in edges:
-        for node in (start, end):
-            if node not in successors:
+    for error, *ends in edges:
+        for node in ends:
+            if node not in positions:
                 raise error(f'the edge joins node {node}, which is not in the file')
-        repeated += end in successors[start]
-        successors[start][end] = None
+    successors, repeated = merged(positions, ((start, end) for _, start, end in edges))
     metres = 'metres'
     if any(name in str(document.get('crs'))[-40:] for name in _DEGREES):
         metres += ', as Nav2 takes them (the file says degrees)'
-    return TransitionGraph(
-        {node: list(row) for node, row in successors.items()}, None, source, positions,
-        repeated=repeated, about=('Nav2 route graph', metres, *(
-            [f'left out: {", ".join(left_out)}'] if left_out else [])))
+    about = ['Nav2 route graph', metres]
+    about += [f'left out: {", ".join(left_out)}'] if left_out else []
+    return TransitionGraph(successors, None, source, positions, repeated=repeated,
+                           about=tuple(about))
 
 
 def _kind(feature: object, problem: Callable[[str], ChainError]) -> tuple[str, Any]:

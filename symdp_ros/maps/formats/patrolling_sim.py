@@ -16,7 +16,7 @@ from math import isfinite
 
 from symdp_ros.errors import ChainError
 from symdp_ros.maps.formats.map_format import MapFormat
-from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.graph import merged, TransitionGraph
 
 _DIRECTIONS = ('N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW')
 
@@ -53,8 +53,7 @@ def _graph(reader: _Tokens, source: str, offsets: int, heights: bool) -> Transit
     for what in ('the width of the image', 'the height of the image', 'the resolution'):
         resolution = reader.number(what, positive=True)
     corner = [reader.number('the offset') for _ in range(offsets)] or [0.0, 0.0]
-    successors, positions, lines = {}, {}, {}
-    repeated = 0
+    positions, lines, moves = {}, {}, []
     for vertex in range(size):
         state = str(vertex)
         if reader.integer(f'the id of vertex {vertex}') != vertex:
@@ -64,20 +63,18 @@ def _graph(reader: _Tokens, source: str, offsets: int, heights: bool) -> Transit
         if heights:
             reader.number(f'z of vertex {vertex}')
         positions[state] = (x * resolution + corner[0], y * resolution + corner[1])
-        row: dict[str, None] = {}
         for _ in range(reader.integer(f'the degree of vertex {vertex}')):
             neighbour = reader.integer(f'a neighbour of vertex {vertex}')
             if neighbour >= size:
                 raise reader.error(f'vertex {vertex} has the neighbour {neighbour}, but the file '
                                    f'has the vertices 0 to {size - 1}')
-            repeated += str(neighbour) in row
-            row[str(neighbour)] = None
+            moves.append((state, str(neighbour)))
             if reader.token('a direction') not in _DIRECTIONS:
                 raise reader.error(f'an edge of vertex {vertex} has no direction: it must be one '
                                    'of ' + ', '.join(_DIRECTIONS))
             reader.number(f'the cost of an edge of vertex {vertex}')
-        successors[state] = list(row)
     reader.end(size)
+    successors, repeated = merged(positions, moves)
     return TransitionGraph(successors, None, source, positions, lines, repeated=repeated, about=(
         'patrolling_sim graph', 'metres' + (', heights left out' if heights else '')))
 

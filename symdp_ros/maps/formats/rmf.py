@@ -25,7 +25,7 @@ from symdp_ros.files.yaml_reader import keys_of, line_of, YamlReader
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.formats.rmf_frame import aligned, Fiducial, projected, Similarity
-from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.graph import merged, TransitionGraph
 import yaml
 
 _STRING, _INTEGER, _DOUBLE, _BOOLEAN = 1, 2, 3, 4  # a parameter is [type, value]
@@ -121,15 +121,13 @@ def assembled(reader: YamlReader, source: str, levels: Mapping[str, Level],
 
     states, moves = one(_choose(graph, sorted({lane.graph for lane in lanes}), problem, one))
     labels = _labels(states, reader)
-    successors: dict[str, dict[str, None]] = {label: {} for label in labels.values()}
-    for start, end in moves:
-        successors[labels[start]][labels[end]] = None
+    successors, repeated = merged(labels.values(), (
+        (labels[start], labels[end]) for start, end in moves))
     return TransitionGraph(
-        {state: list(row) for state, row in successors.items()}, None, source,
+        successors, None, source, repeated=repeated,
         positions={label: (vertex.x, vertex.y) for vertex, label in labels.items()},
         levels={label: vertex.level for vertex, label in labels.items()},
         lines={label: line_of(vertex.node) for vertex, label in labels.items()},
-        repeated=len(moves) - sum(map(len, successors.values())),
         unnamed=frozenset(labels[vertex] for vertex in states if not vertex.name))
 
 
@@ -153,7 +151,7 @@ def _with_positions(graph: TransitionGraph, reader: '_BuildingReader', top: dict
     if system == 'cartesian_meters':
         return replace(graph, about=('Open-RMF building map', floors_text(floors), 'metres'))
     if system == 'wgs84':
-        crs = reader.global_parameter(top, 'generate_crs')
+        crs = reader.projection(top)
         if crs is None:
             reason = 'the building is in wgs84, and names no projection (generate_crs)'
         else:
@@ -235,10 +233,10 @@ class _BuildingReader(YamlReader):
                                       -self.number(y, f'y of {what}')))
         return fiducials
 
-    def global_parameter(self, top: dict[str, yaml.Node], key: str) -> yaml.Node | None:
-        """Return a string among the parameters of the building."""
-        return self._parameter(self.fields_if_any(top.get('parameters'), 'parameters'), key,
-                               _STRING)
+    def projection(self, top: dict[str, yaml.Node]) -> yaml.Node | None:
+        """Return the name of the projection of the building; None: it names none."""
+        return self._parameter(self.fields_if_any(top.get('parameters'), 'parameters'),
+                               'generate_crs', _STRING)
 
     def scale(self, node: yaml.Node, vertices: list[Vertex]) -> float | None:
         """Return metres per pixel; None where there are no measurements."""

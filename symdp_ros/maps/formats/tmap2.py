@@ -18,7 +18,7 @@ from math import isfinite
 
 from symdp_ros.files.yaml_reader import keys_of, line_of, YamlReader
 from symdp_ros.maps.formats.map_format import MapFormat
-from symdp_ros.maps.graph import TransitionGraph
+from symdp_ros.maps.graph import merged, TransitionGraph
 import yaml
 
 
@@ -90,16 +90,13 @@ def graph_of_nodes(reader: YamlReader, nodes: yaml.Node, source: str,
         for edge in reader.items_if_any(node['edges'], 'edges'):
             end = reader.fields(edge, 'the edge', 'node')['node']
             edges.append((name, reader.text(end, 'the node of an edge'), end))
-    successors: dict[str, dict[str, None]] = {name: {} for name in positions}
-    repeated = 0
-    for start, end, place in edges:
-        if end not in successors:
+    for _, end, place in edges:
+        if end not in positions:
             raise reader.error(place, f'the edge leads to the node {end!r}, which is not in the '
                                'file: add the node, or remove the edge')
-        repeated += end in successors[start]
-        successors[start][end] = None
-    return TransitionGraph({name: list(row) for name, row in successors.items()}, None, source,
-                           positions, lines, repeated=repeated, about=about)
+    successors, repeated = merged(positions, ((start, end) for start, end, _ in edges))
+    return TransitionGraph(successors, None, source, positions, lines, repeated=repeated,
+                           about=about)
 
 
 def _position(reader: YamlReader, pose: yaml.Node) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from symdp_ros.errors import ConfigurationError, printable, raising
 from symdp_ros.messages.fields import message_class
 from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.graph.joining import joined
+from symdp_ros.ros.graph.watch import publishers
 from symdp_ros.ros.region_messages import deserialized
 
 _LOOK = 0.1  # seconds between looks for a publisher
@@ -53,12 +54,15 @@ def _type_of(node: Node, executor: SingleThreadedExecutor, topic: str, seconds: 
     until = monotonic() + seconds
     while not node.count_publishers(topic) and monotonic() < until:
         executor.spin_once(timeout_sec=_LOOK)
-    types = dict(node.get_topic_names_and_types()).get(topic, [])
-    if not node.count_publishers(topic) or not types:
+    endpoints = publishers(node, topic, None)
+    types = sorted({str(info.topic_type) for info in endpoints.infos})
+    if endpoints.problem:  # its publishers cannot be listed: also the types of its readers
+        types = dict(node.get_topic_names_and_types()).get(topic, [])
+    if not types:
         raise ConfigurationError(
             f'nobody publishes {printable(topic)} in ROS domain {domain}: give the number of '
             'another --domain, another topic, or more --seconds')
     if len(types) > 1:
         raise ConfigurationError(f'{printable(topic)} has several types: '
                                  f'{printable(", ".join(types), 300)}')
-    return str(types[0])
+    return types[0]

@@ -55,8 +55,6 @@ class Broker:
         self._client = _client(settings)
         self._client.on_connect, self._client.on_disconnect = self._connected, self._disconnected
         self._client.on_message, self._client.on_publish = self._came, self._left
-        host, port = _address(settings.broker)
-        self._client.connect_async(host, port, _KEEP_ALIVE)
         self._client.loop_start()
 
     @property
@@ -201,9 +199,10 @@ def _login(path: Path) -> tuple[str, str]:
 
 def _client(settings: InputSettings) -> Any:
     """
-    Return a client of the MQTT library.
+    Return a client of the MQTT library, which connects to the broker once its loop starts.
 
-    :raises ConfigurationError: it is not found; the login cannot be read.
+    :raises ConfigurationError: the library is not found; the address is none; the login cannot
+        be read.
     """
     try:
         from paho.mqtt import client as paho
@@ -211,7 +210,7 @@ def _client(settings: InputSettings) -> Any:
         raise ConfigurationError('broker needs paho-mqtt, which is not found: pip install '
                                  "'symdp_ros[mqtt]', or apt install python3-paho-mqtt",
                                  setting='broker') from None
-    _address(settings.broker)
+    host, port = _address(settings.broker)
     # Version 1 of the library has one kind of callbacks.
     versions = getattr(paho, 'CallbackAPIVersion', None)
     client = paho.Client(**({} if versions is None else {
@@ -222,4 +221,5 @@ def _client(settings: InputSettings) -> Any:
         client.username_pw_set(*_login(resolve_path(settings.broker_login)))
     if urlsplit(settings.broker).scheme == 'mqtts':
         client.tls_set()  # by the certificates of the system, or SSL_CERT_FILE
+    client.connect_async(host, port, _KEEP_ALIVE)
     return client

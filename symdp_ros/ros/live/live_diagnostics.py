@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `privatizer` reports once a second on /diagnostics."""
 from collections import deque
-from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Any, TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from symdp_ros.ros.graph.adaptive_subscription import AdaptiveSubscription
 from symdp_ros.ros.graph.publishing import destroy_when_delivered
 from symdp_ros.ros.graph.watch import (Endpoints, other_names, publisher_names, publishers,
                                        some_names, subscriptions)
+from symdp_ros.ros.live.live_input import LiveInput
 from symdp_ros.words.sampling_settings import SamplingSettings
 
 if TYPE_CHECKING:
@@ -45,25 +45,17 @@ class LiveDiagnostics:
     `sampling: message` it reports that the input has stopped, from the times of what was
     published.
 
-    :param topic: that the node reads, with its namespace; None: no topic.
-    :param kind: name of the type that it reads.
+    :param source: what the node reads. Of a topic, the graph is watched.
     :param settings: name → value, reported as they are.
-    :param remapped: name of that topic before remapping.
-    :param raw: whether that topic is the sensitive one.
     :param regular: whether the node should publish without long pauses.
-    :param shared: whether several robots may publish on the topic, and the node selects one.
-    :param warnings: called at each report with what is reported, to which it may add: yields what
-        else is wrong.
 
     `published` is how many symbols the node has published; the node counts it.
     """
 
-    def __init__(self, node, topic: str | None, kind: str, settings: dict, *,
-                 remapped: str, raw: bool, regular: bool, shared: bool = False,
-                 warnings: Callable[[dict], Iterable[str]] = lambda values: ()):
-        self._node, self._topic, self._type, self._settings = node, topic, kind, settings
-        self._remapped, self._raw, self._regular, self._shared = remapped, raw, regular, shared
-        self._more_warnings = warnings
+    def __init__(self, node, source: LiveInput, settings: dict[str, Any], *, regular: bool):
+        self._node, self._source, self._settings, self._regular = node, source, settings, regular
+        #: with its namespace; None: it reads no topic
+        self._topic = None if source.message_type is None else source.topic
         self.published, self.active = 0, False
         self._subscription: AdaptiveSubscription | None = None
         self._warned: list[str] = []
@@ -97,7 +89,7 @@ class LiveDiagnostics:
             'published': self.published,
             'published per second': f'{self._rate.after(self.published, monotonic()):.1f}'}
         warnings = [*self._topic_warnings(values), *self._lost_warnings(values),
-                    *self._more_warnings(values), *self._clock_warnings(),
+                    *self._source.warnings(values), *self._clock_warnings(),
                     *self._silence_warnings()]
         self._log(warnings)
         if not self.active:  # not logged: the transition is
@@ -107,7 +99,7 @@ class LiveDiagnostics:
         name = node.get_fully_qualified_name()
         status = DiagnosticStatus(
             level=DiagnosticStatus.WARN if warnings else DiagnosticStatus.OK,
-            name=f'{name}: {"private region" if self._raw else "belief"}',
+            name=f'{name}: private region',
             message=message, hardware_id=name,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
         array = DiagnosticArray(status=[status])
@@ -118,8 +110,8 @@ class LiveDiagnostics:
     def _all_is_well(self):
         if self._topic is None:
             return 'no warnings'
-        return ('published' if self._shared else 'one publisher') + (
-            ', and no other node subscribes to the raw topic' if self._raw else '')
+        return ('published' if self._source.shared else 'one publisher') + (
+            ', and no other node subscribes to the raw topic')
 
     def _topic_warnings(self, values):
         """Return what is wrong with the topic that is read; report numbers of it in `values`."""
@@ -127,43 +119,40 @@ class LiveDiagnostics:
             return
         own = self._subscription.count if self._subscription is not None else 0
         endpoints = publishers(self._node, self._topic)
-        values[f'publishers of the {"raw" if self._raw else "private"} topic'] = endpoints.count
+        values['publishers of the raw topic'] = endpoints.count
         if self.active:
             yield from self._publisher_warnings(endpoints, values)
-        if self._raw:
-            readers = subscriptions(self._node, self._topic)
-            others = other_names(self._node, readers.infos, own)
-            values['other subscribers of the raw topic'] = (
-                max(0, readers.count - own) if readers.problem else len(others))
-            yield from self._reader_warnings(readers, others)
+        readers = subscriptions(self._node, self._topic)
+        others = other_names(self._node, readers.infos, own)
+        values['other subscribers of the raw topic'] = (
+            max(0, readers.count - own) if readers.problem else len(others))
+        yield from self._reader_warnings(readers, others)
 
     def _publisher_warnings(self, endpoints: Endpoints, values):
-        topic = self._topic
-        suiting = [info for info in endpoints.infos if info.topic_type == self._type]
+        topic, kind = self._topic, self._source.kind
+        suiting = [info for info in endpoints.infos if info.topic_type == kind]
         if unreliable := publisher_names(
                 info for info in suiting
                 if info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT):
             values['published best effort by'] = some_names(unreliable)
-        types = sorted({info.topic_type for info in endpoints.infos} - {self._type})
+        types = sorted({info.topic_type for info in endpoints.infos} - {kind})
         if endpoints.problem:
             yield (f'{topic}: {endpoints.problem}: who publishes it cannot be listed; regions of '
                    'several publishers would be mixed in one word')
         elif not endpoints.count:
-            name = self._remapped
-            yield (f'no node publishes {topic} ({self._type}): no regions arrive. If they are on '
-                   f'another topic, remap {name} to it (-r {name}:=/TOPIC'
-                   + (f', by ros2 launch {name}:=/TOPIC, or in a fleet file {name}: /TOPIC)'
-                      if self._raw else ')'))
+            name = self._source.name
+            yield (f'no node publishes {topic} ({kind}): no regions arrive. If they are on '
+                   f'another topic, remap {name} to it (-r {name}:=/TOPIC, by ros2 launch '
+                   f'{name}:=/TOPIC, or in a fleet file {name}: /TOPIC)')
         if types:
             yield (f'{topic} is published as {printable(some_names(types))}, which is not '
-                   f'{"message_type" if self._raw else "output_type"}: nothing is received from '
-                   'there')
+                   'message_type: nothing is received from there')
         if self._subscription is not None:
             self._subscription.note(suiting)
         if self._subscription is not None and self._subscription.refused:
             yield (f'{topic}: because of qos_overrides, nothing is received from '
                    f'{some_names(self._subscription.refused)}')
-        if len(suiting) > 1 and not self._shared:
+        if len(suiting) > 1 and not self._source.shared:
             yield (f'{len(suiting)} publishers on {topic}, of '
                    f'{some_names(publisher_names(suiting))}: their regions are mixed in one word')
 
@@ -178,7 +167,7 @@ class LiveDiagnostics:
 
     def _lost_warnings(self, values):
         # Not where ε covers whether messages come in.
-        if self._subscription is None or self._raw and not self._regular:
+        if self._subscription is None or not self._regular:
             return
         lost = self._subscription.lost
         values['lost messages'] = lost if self._subscription.sees_losses else 'not known'

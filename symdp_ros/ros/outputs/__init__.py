@@ -63,29 +63,29 @@ class Outputs:
     The topics of one node, each made by `ros.outputs.NAME_output`.
 
     :param settings: values of the options `OUTPUT_OPTIONS` and of the map.
-    :param depth: how many regions late readers get.
-    :param overridable: whether parameters can override the QoS of `private_region`.
-    :param of_map: what `read_for_outputs` returned, where it was called before.
+    :param of_map: what `read_for_outputs` returned.
     :raises ConfigurationError: an option is wrong, or the map lacks what it needs.
     """
 
-    def __init__(self, node, settings: Mapping[str, Any], chain: Chain, *,
-                 depth: int, overridable: bool = False, of_map: OfMap | None = None):
+    def __init__(self, node, settings: Mapping[str, Any], chain: Chain, of_map: OfMap):
         self._node, self._made = node, []
         wanted = dict.fromkeys(settings['outputs'])
         if settings['output_template'] and 'custom' not in wanted:
             raise ConfigurationError("output_template needs 'custom' among the outputs")
-        graph, places = of_map or read_for_outputs(settings)
+        graph, places = of_map
         missing = [state for state in chain.states if state not in places]
         placed = [name for name, kind in OUTPUT_KINDS.items() if kind.needs_positions]
         if missing and wanted.keys() & placed:
             raise ConfigurationError(
                 f'outputs: the map has no position of {some_states(missing)}: leave '
                 f'{" and ".join(placed)} out, or give a regions_file')
-        for name in wanted:
-            self._made.append(_module(name).Output(Publication(
-                node, output_topic(name), settings, chain, graph, places, depth,
-                overridable)))
+        try:
+            for name in wanted:
+                self._made.append(_module(name).Output(Publication(
+                    node, output_topic(name), settings, chain, graph, places)))
+        except ConfigurationError:
+            self.destroy()
+            raise
 
     @property
     def topics(self) -> str:

@@ -8,6 +8,7 @@ from symdp_ros.core.annotations import Floats
 from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.messages.fields import message_class
 from symdp_ros.messages.symbols import parse_symbol_map
+from symdp_ros.options import KEPT_REGIONS
 from symdp_ros.ros.outputs.publication import latched, Publication
 from symdp_ros.ros.outputs.templates import Symbol, template_filler
 
@@ -30,7 +31,7 @@ class Output:
         self._fill = template_filler(settings['output_template'], kind, settings['map_frame'])
         for state in self._chain.states:
             self._serialized(state, state)
-        self._publisher = self._node.create_publisher(kind, wanted.topic, latched(wanted.depth))
+        self._publisher = self._node.create_publisher(kind, wanted.topic, latched(KEPT_REGIONS))
         self.publishers = [self._publisher]
 
     def publish(self, region: str, beliefs: Floats | None) -> None:

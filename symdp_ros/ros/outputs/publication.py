@@ -19,8 +19,6 @@ class Publication:
     :param node: that publishes it.
     :param settings: values of the options `OUTPUT_OPTIONS` and of the map.
     :param graph: the map, and `places` of its states; None and empty if names alone are published.
-    :param depth: how many regions late readers get.
-    :param overridable: whether parameters can override the QoS.
     """
 
     node: Any
@@ -29,10 +27,8 @@ class Publication:
     chain: Chain
     graph: TransitionGraph | None
     places: Mapping[str, Place]
-    depth: int
-    overridable: bool
 
 
 def latched(depth: int) -> QoSProfile:
-    """Return the QoS of a topic that gives late readers what was published before."""
+    """Return the QoS of a topic that gives late readers the last messages, so many."""
     return QoSProfile(depth=depth, durability=DurabilityPolicy.TRANSIENT_LOCAL)

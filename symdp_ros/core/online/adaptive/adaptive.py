@@ -347,7 +347,7 @@ class AdaptiveWord:
         other._draws_of = self._draws_of
         try:
             other._restore(state)
-            if self._word.longest > 1 and other.state != state:
+            if other.state != state:
                 raise ValueError
         except (ValueError, struct.error):
             raise ChainError('these bytes are no state of such a mechanism') from None
@@ -373,7 +373,7 @@ class AdaptiveWord:
                 size, models = size + counts.nbytes, models + 1
                 if not ((counts >= 0) & (counts < _MOST_TICKS)).all():
                     raise ValueError
-            if not 0 <= since <= count or since % self.tables.row:
+            if not 0 <= since <= count:
                 raise ValueError
         begin = np.frombuffer(state, '<f8', n * models, size).reshape(n, models)
         signals = np.frombuffer(state, '<u4', offset=size + begin.nbytes).tolist()
@@ -390,7 +390,9 @@ class AdaptiveWord:
         rows = -(-count // self.tables.row) + -since // self.tables.row  # after `since`
         if (len(signals) != self._marks * rows or max(previous, before) >= n
                 or count >= _MOST_TICKS or count % self._report or since < 0
-                or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6):
+                or self.tables.learns and since % self.tables.row
+                or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6
+                or not begin[:, -self.tables.moves.models:].any()):  # the public models
             raise ValueError
         word.stand(np.array(begin.T[:, :, None], order='C'), since, before if again else previous,
                    counts, ahead)
