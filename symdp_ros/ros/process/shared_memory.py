@@ -6,12 +6,13 @@ from contextlib import contextmanager, suppress
 import fcntl
 import os
 from pathlib import Path
+import re
 import sys
 import time
 
 import rclpy
 
-_NAMES = 'fastrtps', 'fastdds'  # of Fast DDS 2, and of 3
+_PORT = re.compile(r'fast(?:rtps|dds)_port([0-9]{1,6})')  # of Fast DDS 2, and of 3
 _BEING_MADE = 0.1  # seconds; Fast DDS fills a file at once
 _OF_ALL = range(7000, 7100)  # ports that processes of all domains open
 _FIRST, _OF_A_DOMAIN = 7400, 250
@@ -80,8 +81,8 @@ def _empty_ports(domain: int, directory: Path) -> Iterator[Path]:
 def _ports(domain: int, directory: Path) -> Iterator[Path]:
     """Yield the files of ports that processes in a domain open."""
     first = _FIRST + _OF_A_DOMAIN * domain
-    for name in _NAMES:
-        for port in (*range(first, first + _OF_A_DOMAIN), *_OF_ALL):
-            file = directory / f'{name}_port{port}'
-            if file.exists():
-                yield file
+    with suppress(OSError):  # there is no such directory
+        for name in sorted(os.listdir(directory)):
+            if (port := _PORT.fullmatch(name)) and (
+                    int(port[1]) in _OF_ALL or first <= int(port[1]) < first + _OF_A_DOMAIN):
+                yield directory / name
