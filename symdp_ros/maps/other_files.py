@@ -15,8 +15,9 @@ _BY_KEYS: tuple[tuple[Set[str], str], ...] = (
     ({'rmf_fleet'}, 'the configuration of an Open-RMF fleet: give its nav_graphs/0.yaml, or the '
                     'building map'),
     ({'zones'}, 'a zones file: give the map, and this file with --zones'),
-    ({'directed', 'nodes'}, 'a graph of NetworkX (node-link), which does not say what its fields '
-                            'mean: write a chain file; an undirected edge is two moves'),
+    *((marks, 'a graph of nodes and links, as NetworkX and others write it, which does not say '
+              'what its fields mean: write a chain file; an undirected edge is two moves')
+      for marks in ({'nodes', 'directed'}, {'nodes', 'links'}, {'nodes', 'edges'})),
     ({'headerId', 'serialNumber'}, 'a message of VDA 5050: give the layout of the fleet (LIF)'),
 )
 #: How a text begins, where it is neither.
