@@ -18,6 +18,7 @@ from symdp_ros.maps.formats import (lif, nav2, patrolling_sim, rmf, rmf_nav_grap
 from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.other_files import by_keys, by_text
+from symdp_ros.maps.positions import FARTHEST
 from symdp_ros.maps.reports import Reports
 import yaml
 
@@ -77,7 +78,9 @@ def _read(path: FilePath, choices: Mapping[str, int | str | None]) -> Transition
         if value is not None and name not in kind.choices:
             raise ChainError(f'{name} is for building maps, which can hold several; this is '
                              f'{kind.name}: leave {name} out', path=path)
-    return kind.read(content, str(path), **{name: choices[name] for name in kind.choices})
+    read = kind.read(content, str(path), **{name: choices[name] for name in kind.choices})
+    return replace(read, positions={state: (x, y) for state, (x, y) in read.positions.items()
+                                    if abs(x) <= FARTHEST and abs(y) <= FARTHEST})
 
 
 def _recognised(text: str, path: FilePath) -> tuple[MapFormat, Any]:

@@ -9,6 +9,7 @@ import pytest
 from refusals import refused
 from shared_data import shared, shared_case
 from symdp_ros import ChainError, ConfigurationError
+from symdp_ros.cli.main import main
 from symdp_ros.maps import read_chain, read_graph
 from symdp_ros.maps.regions import read_locator
 
@@ -83,6 +84,14 @@ def test_a_node_that_is_no_point_is_named_where_an_edge_needs_it(read):
              for i in (0, 1)]
     with refused(ChainError, 'joins node 0, which is not in the file (left out: 2 Multi'):
         read(json.dumps({'features': [*nodes, *LOOP]}))
+
+
+def test_a_node_beyond_all_places_has_no_position(read, tmp_path):
+    far = json.dumps({'features': [*(
+        {'properties': {'id': i}, 'geometry': {'type': 'Point', 'coordinates': [x, 0]}}
+        for i, x in enumerate((1.7e308, -1.7e308, 3))), *LOOP, edge(0, 2), edge(2, 0)]})
+    assert read(far).positions == {'2': (3.0, 0.0)}
+    assert main(['check', str(tmp_path / 'map.json'), '-o', str(tmp_path / 'map.svg')]) == 0
 
 
 def test_every_shared_graph_is_read_alike_with_what_qgis_adds(read):
@@ -209,8 +218,6 @@ def test_the_case_of_a_floor_without_a_name(level):
 
 
 def test_check_says_at_its_top_what_it_read(tmp_path, capsys):
-    from symdp_ros.cli.main import main
-
     file, figure = tmp_path / 'house.building.yaml', tmp_path / 'map.svg'
     file.write_text(BUILDING)
     assert main(['check', str(file), '-o', str(figure)]) == 0
@@ -229,8 +236,6 @@ def test_check_says_at_its_top_what_it_read(tmp_path, capsys):
 
 
 def test_check_draws_in_a_terminal_where_it_fits(tmp_path, capsys, monkeypatch):
-    from symdp_ros.cli.main import main
-
     file = tmp_path / 'map.geojson'
     file.write_text(collection(*LOOP))
     monkeypatch.setattr('sys.stdout.isatty', lambda: True)
