@@ -69,12 +69,12 @@ def test_nodes_in_other_frames(read):
         return read(json.dumps({'features': [*nodes, *LOOP]}))
 
     same = graph(node(0, frame='odom'), node(1, frame='odom'))
-    assert same.about[1] == 'metres in the frame odom' and not same.unaligned
+    assert same.about[1] == 'metres, in the frame odom' and not same.unaligned
     for first in ({}, {'frame': ''}, {'frame': None}, {'frame': 'map'}):
         plain = graph(node(0, **first), node(1, frame='map'))
         assert plain.about[1] == 'metres' and not plain.unaligned
         mixed = graph(node(0, **first), node(1, frame='odom'))
-        assert mixed.about[1] == 'metres in the frames map, odom'
+        assert mixed.about[1] == 'no positions' and not mixed.positions
         with refused(ConfigurationError, 'different frames, map, odom', setting='regions_file'):
             read_locator(mixed)
 

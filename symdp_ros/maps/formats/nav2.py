@@ -10,8 +10,8 @@ beside lines that have them. States are the node ids as strings, in the order of
 A graph names no initial state.
 
 A node may name the `frame` of its coordinates. Nav2 takes the others into that of the graph
-(`route_frame`, `map`) by TF, which a file does not have: positions stay in the frame that all
-nodes name; where that differs, robots cannot be compared with them.
+(`route_frame`, `map`) by TF, which a file does not have. So positions are in the frame that all
+nodes name, and there are none where nodes name different ones.
 """
 from collections import Counter
 from collections.abc import Callable
@@ -75,17 +75,18 @@ def nav2_graph(document: dict[str, Any], source: str) -> TransitionGraph:
                 raise error(f'the edge joins node {node}, which is not in the file' + (
                     f' (left out: {", ".join(left_out)}; a node is a Point)' if others else ''))
     successors, repeated = merged(positions, ((start, end) for _, start, end in edges))
-    metres, named = 'metres', some_states(sorted(frames))
-    if frames - {_FRAME}:
-        metres += f' in the frame{"s" if len(frames) > 1 else ""} {named}'
+    metres, unaligned, named = 'metres', '', some_states(sorted(frames))
     if any(name in str(document.get('crs'))[-40:] for name in _DEGREES):
         metres += ', as Nav2 takes them (the file says degrees)'
+    if len(frames) > 1:
+        metres, positions = 'no positions', {}
+        unaligned = f'its nodes are in different frames, {named}, which Nav2 joins by TF'
+    elif named not in ('', _FRAME):
+        metres += f', in the frame {named}'
     about = ['Nav2 route graph', metres]
     about += [f'left out: {", ".join(left_out)}'] if left_out else []
     return TransitionGraph(successors, None, source, positions, repeated=repeated,
-                           about=tuple(about), unaligned='' if len(frames) < 2 else (
-                               f'its nodes are in different frames, {named}, which Nav2 joins '
-                               'by TF'))
+                           about=tuple(about), unaligned=unaligned)
 
 
 def _kind(feature: object, problem: Callable[[str], ChainError]) -> tuple[str, Any]:
