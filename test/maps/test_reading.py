@@ -168,7 +168,7 @@ def test_check_reports_pruning(dead_ends, capsys):
 
 
 def test_check_reports_names_only_where_some_have_none(tmp_path, capsys):
-    for name, named in (('house.building.yaml', '1 states'), ('chain.yaml', None)):
+    for name, named in (('house.building.yaml', '1 state'), ('chain.yaml', None)):
         (tmp_path / name).write_text(FILES[name])
         status, lines, _ = check(capsys, tmp_path / name)
         assert status == 0 and lines.get('named') == named
