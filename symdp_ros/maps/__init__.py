@@ -130,12 +130,12 @@ def _json(text: str, path: FilePath, must_be: bool) -> Any:
 
     try:
         return json.loads(text, object_pairs_hook=members)
+    except ChainError:
+        raise
     except json.JSONDecodeError as error:
         problem = ChainError(f'the file is not valid JSON: {error.msg}', path=path,
                              line=error.lineno)
-    except (RecursionError, ValueError) as error:  # ValueError: a number of thousands of digits
-        if isinstance(error, ChainError):
-            raise
+    except (RecursionError, ValueError):  # ValueError: a number of thousands of digits
         problem = ChainError('the file is nested too deeply, or has a number that is too long',
                              path=path)
     if must_be:

@@ -22,8 +22,8 @@ _BY_KEYS: tuple[tuple[Set[str], str], ...] = (
 )
 #: How a text begins, where it is neither.
 _BY_START = (
-    ('<?xml', 'XML'), ('<', 'XML'), ('digraph', 'a graph for Graphviz'),
-    ('graph ', 'a graph for Graphviz'), ('P2', 'a picture (PGM)'), ('P5', 'a picture (PGM)'),
+    ('<', 'XML'), ('digraph', 'a graph for Graphviz'), ('graph ', 'a graph for Graphviz'),
+    ('P2', 'a picture (PGM)'), ('P5', 'a picture (PGM)'),
     ('ply', 'a cloud of points (PLY)'), ('# .PCD', 'a cloud of points (PCD)'),
     ('version https://git-lfs', 'a pointer of Git LFS: fetch the file itself with git lfs pull'))
 _BY_XML = (('<osm', 'an OpenStreetMap or Lanelet2 map'), ('<sdf', 'a world of Gazebo'),
