@@ -96,7 +96,6 @@ class _Passes:
         self._in_zones, self._models = in_zones, models
         self._columns, self._ratio, self._states = columns, ratio, len(chain)
         self._initial = chain.state_index[chain.initial_state]
-        self._prepare()
         length, count = columns.shape
         self._spacing = max(1, ceil(sqrt(length)))
         self._checkpoints = dict[int, _Scaled]()
@@ -123,9 +122,6 @@ class _Passes:
             for t in range(begin, end):
                 yield self._move_at(after.pop(), t)
 
-    def _prepare(self) -> None:
-        self._transposed = self._models.transposed
-
     def _no_logarithms(self, shape: tuple[int, int, int]) -> Floats | None:
         return None
 
@@ -151,9 +147,7 @@ class _Passes:
 
     def _sums(self, after: Floats, t: int) -> Floats:
         """Return V before position t."""
-        there = self._weighed(self._models.mixed(after).copy(), t)
-        return np.stack([matrix @ values for matrix, values in zip(
-            self._models.matrices, there, strict=True)])
+        return self._models.gathered(self._weighed(self._models.mixed(after).copy(), t))
 
     def _back(self, values: _Scaled, t: int) -> _Scaled:
         """Return V before position t over its largest."""
@@ -173,8 +167,7 @@ class _Passes:
         def move(mass: Floats) -> Floats:
             if (np.abs(np.where(lost, mass, 0)) > _NOTHING).any():
                 raise _TooWide
-            moved = self._models.switched(np.stack([
-                matrix @ own for matrix, own in zip(self._transposed, mass / sums, strict=True)]))
+            moved = self._models.forward(mass / sums)
             moved *= there
             return moved
 
@@ -184,17 +177,19 @@ class _Passes:
 class _WidePasses(_Passes):
     """V over its largest at each state, whose logarithm is kept."""
 
-    def _prepare(self) -> None:
+    def __init__(self, chain: Chain, columns: Ints, ratio: float, models: Models,
+                 in_zones: tuple[Ints, Ints] | None):
         from scipy.sparse import csr_array
 
-        offsets, self._targets = self._models.offsets, self._models.targets
+        offsets, self._targets = models.offsets, models.targets
         edges = len(self._targets)
         ones, each = np.ones(edges), np.arange(edges)
         self._starts, self._degrees = offsets[:-1], np.diff(offsets)
-        self._onto = csr_array((ones, (self._targets, each)), shape=(self._states, edges))
+        self._onto = csr_array((ones, (self._targets, each)), shape=(len(chain), edges))
         # Adds up faster than `reduceat` does.
-        self._each_row = csr_array((ones, each, offsets), shape=(self._states, edges))
-        self._weights = self._models.weights.astype(np.float64)[:, :, None]
+        self._each_row = csr_array((ones, each, offsets), shape=(len(chain), edges))
+        self._weights = models.weights.astype(np.float64)[:, :, None]
+        super().__init__(chain, columns, ratio, models, in_zones)
 
     def _no_logarithms(self, shape: tuple[int, int, int]) -> Floats | None:
         return np.zeros(shape[1:])
