@@ -24,7 +24,6 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from math import sqrt
-from numbers import Integral
 from random import Random
 
 import numpy as np
@@ -33,6 +32,7 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import MAP, UNIFORM
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
+from symdp_ros.settings import is_whole
 
 WALKS = 100
 
@@ -170,7 +170,7 @@ def patrols(chain: Chain, length: int, walks: int) -> list[list[str]]:
     :raises ConfigurationError: `length` or `walks` out of range.
     """
     for name, value in (('length', length), ('walks', walks)):
-        if isinstance(value, bool) or not isinstance(value, Integral) or not value >= 1:
+        if not is_whole(value, 1):
             raise ConfigurationError(f'{name} must be an integer of at least 1, not {value!r}',
                                      setting=name)
     text = repr((chain.digest(), int(length)))

@@ -47,6 +47,7 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.discrete_laplace import discrete_laplace_deviation, draw_discrete_laplace
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ChainError, ConfigurationError
+from symdp_ros.settings import is_whole
 
 _THOUSANDTHS = 1000  # of a transition: what a scaled log is counted in
 _LEAST_SHARE, _MOST_SHARE = Fraction(1, 20), Fraction(1, 2)  # of ε, for `stays`
@@ -75,9 +76,10 @@ class LearningUnit:
     def __post_init__(self) -> None:
         for name in ('adjacency', 'clip'):
             value, least = getattr(self, name), 0 if name == 'clip' else 1
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            if not is_whole(value, least):
                 raise ConfigurationError(f'{name} is {value!r}: it must be a whole number, at '
                                          f'least {least}', setting=name)
+            object.__setattr__(self, name, int(value))
 
     @property
     def per_transition(self) -> int:

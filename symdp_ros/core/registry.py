@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The choices, by name; the module of a choice is imported when it is first made."""
 from symdp_ros.errors import ConfigurationError
+from symdp_ros.settings import is_whole
 
 POLICIES = ('paper', 'guided', 'adaptive')
 DEFAULT_POLICY = 'guided'  # of the library; settings have 'auto'
@@ -57,7 +58,7 @@ def check_delay(policy: str, delay: int | None) -> None:
 
     :raises ConfigurationError: it is no number of symbols, or not 0 and the policy not adaptive.
     """
-    if delay is not None and (isinstance(delay, bool) or not isinstance(delay, int) or delay < 0):
+    if delay is not None and not is_whole(delay, 0):
         raise ConfigurationError(f'delay must be a number of symbols, 0 or more, not {delay!r}',
                                  setting='delay')
     if delay != 0 and policy not in ('adaptive', AUTO):
@@ -83,7 +84,7 @@ def check_reports(policy: str, reports: int) -> None:
 
     :raises ConfigurationError: it is no number ≥ 1, or not 1 and the policy not adaptive.
     """
-    if isinstance(reports, bool) or not isinstance(reports, int) or reports < 1:
+    if not is_whole(reports, 1):
         raise ConfigurationError('reports must be a number of reports for each symbol, 1 or more, '
                                  f'not {reports!r}', setting='reports')
     if reports > 1 and policy not in ('adaptive', AUTO):

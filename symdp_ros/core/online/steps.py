@@ -77,14 +77,14 @@ class OnlineSteps(Mechanism):
             raise ConfigurationError(f'{reports} reports for each symbol (report_period) need a '
                                      'map that limits moves: this one lets all follow all',
                                      setting='reports')
-        self._policy, self._trust, self._delay = policy, float(trust), delay
-        self._learn = learn
-        self._per_symbol = reports
+        self._policy, self._trust = policy, float(trust)
+        self._delay = None if delay is None else int(delay)
+        self._learn, self._per_symbol = learn, int(reports)
         self._random = random
         self._batch: OnlineBatch | None = None
         self._width, self._responses = responses(chain.out_degrees().tolist(), privacy)
         self._tables = _tables_of(
-            chain, privacy, self._trust, reports, learn == 'own') if policy == 'adaptive' else None
+            chain, privacy, self._trust, self._per_symbol, learn == 'own') if policy == 'adaptive' else None
         self._targets = guided_targets(chain) if (
             policy == 'guided' and chain.stores_edges) else None
         self._begin_word()
