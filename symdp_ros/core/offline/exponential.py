@@ -109,8 +109,7 @@ class Exponential(Law):
 
     def draw_many(self, symbols: ShortInts, offsets: Ints,
                   bits: WordBits | None = None) -> ShortInts:
-        if bits is None:
-            bits = WordBits.of_numbers(len(offsets) - 1, self._random)
+        bits = WordBits.of_words(len(offsets) - 1, bits, self._random)
         if self._zones is None:
             return self._sampler.draw_many(symbols, offsets, bits)
         out = np.empty_like(symbols)

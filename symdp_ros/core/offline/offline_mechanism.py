@@ -149,7 +149,7 @@ class OfflineMechanism(Mechanism):
         :param bits: random bits of each word (`core.word_arrays`); None: new ones.
         :return: int32, shape (total,): positions in `chain.states`; longer with `reports`.
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
-        :raises ConfigurationError: arrays of another kind or shape.
+        :raises ConfigurationError: arrays of another kind or shape; bits of fewer or more words.
         """
         words, ends = checked(symbols, offsets, len(self._chain))
         return self.law.draw_many(words, ends, bits)

@@ -365,13 +365,12 @@ class OnlineSteps(Mechanism):
         :param bits: random bits of each word (`core.word_arrays`); None: new ones.
         :return: int32: positions in `chain.states`, for a word of n symbols (n − 1)·`reports` + 1.
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
-        :raises ConfigurationError: arrays of another kind or shape.
+        :raises ConfigurationError: arrays of another kind or shape; bits of fewer or more words.
         """
         words, ends = checked(symbols, offsets, len(self._chain))
         if self._tables is not None:
             return self.draw_signals(words, ends, bits)[0]
-        if bits is None:
-            bits = WordBits.of_numbers(len(ends) - 1, self._random)
+        bits = WordBits.of_words(len(ends) - 1, bits, self._random)
         if self._batch is None:
             self._batch = OnlineBatch(self._chain, self._targets, self._width, self._responses)
         return self._batch.draw(words, ends, bits)
@@ -388,8 +387,7 @@ class OnlineSteps(Mechanism):
         if self._tables is None:
             raise ConfigurationError('what is drawn is what is published: use privatize_many',
                                      setting='policy')
-        if bits is None:
-            bits = WordBits.of_numbers(len(offsets) - 1, self._random)
+        bits = WordBits.of_words(len(offsets) - 1, bits, self._random)
         reports, signals = draw(
             self._tables, self._delay, self._chain.state_index[self._chain.initial_state],
             symbols.astype(np.int64), offsets, bits)
