@@ -14,9 +14,9 @@ from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.mechanism_settings import MechanismSettings, WHOLE_WORD
-from symdp_ros.core.models import check_base
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import check_gone, DEFAULT_TRUST, LIVE as LIVE_DRAWS, POLICIES
+from symdp_ros.core.registry import (check_gone, check_trust, DEFAULT_TRUST, LIVE as LIVE_DRAWS,
+                                     POLICIES)
 from symdp_ros.errors import ConfigurationError
 
 DELAYS = 1, 3, 10  # symbols; to wait for all is 'causal, adaptive'
@@ -75,7 +75,7 @@ class Calibration:
                  delays: Iterable[int] = DELAYS,
                  zones: Mapping[str, Iterable[str]] | None = None):
         self._privacy = Privacy(0.0, adjacency, zones)
-        check_base('chain', trust)
+        check_trust(trust)
         self._chain, self._length = chain, length
         self._settings = {name: replace(each, trust=trust)
                           for name, each in {**_live(delays), **WHOLE_WORD}.items()

@@ -33,14 +33,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
-from math import isfinite, log
-from numbers import Real
+from math import log
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts, Weights
 from symdp_ros.core.neighbours import from_all, Neighbours
-from symdp_ros.core.registry import BASES
-from symdp_ros.errors import ConfigurationError
 
 SWITCH = 0.01
 STAYING = (0.0, 0.7, 0.9, 0.97, 0.99)
@@ -48,21 +45,6 @@ LEAST_WEIGHT = 2.0**-40
 _MOST_OF_ALL = 1 - 2.0**-10  # of a sum: its difference from more than that is not precise
 MAP, UNIFORM = 'as the map says', 'all moves equally likely'
 _NUMBERS = 'no', 'one', 'two', 'three', 'four', 'five', 'six'
-
-
-def check_base(base: str, trust: float) -> None:
-    """
-    Refuse a base measure that does not exist.
-
-    :raises ConfigurationError: `base` is none of `BASES`; `trust` is no number in [0, 1].
-    """
-    if base not in BASES:
-        raise ConfigurationError(f'base must be one of {", ".join(BASES)}, not {base!r}',
-                                 setting='base')
-    if isinstance(trust, bool) or not isinstance(trust, Real) or not (
-            isfinite(trust) and 0 <= trust <= 1):
-        raise ConfigurationError(f'trust must be a number from 0 to 1, not {trust!r}',
-                                 setting='trust')
 
 
 def public_models(offsets: Ints, targets: ShortInts) -> Floats:

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The choices, by name; the module of a choice is imported when it is first made."""
+from numbers import Real
+
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.settings import is_whole
 
@@ -50,6 +52,17 @@ def check_gone(setting: str, value: object) -> None:
             f'{setting} is {value}, which this version no longer has, since another choice is '
             f'as good: take {GONE[value]}. What was released with it stays as it is',
             setting=setting)
+
+
+def check_trust(trust: object) -> None:
+    """
+    Refuse a weight of the chain's P that is none.
+
+    :raises ConfigurationError: it is no number in [0, 1].
+    """
+    if isinstance(trust, bool) or not isinstance(trust, Real) or not 0 <= trust <= 1:
+        raise ConfigurationError(f'trust must be a number from 0 to 1, not {trust!r}',
+                                 setting='trust')
 
 
 def check_delay(policy: str, delay: int | None) -> None:

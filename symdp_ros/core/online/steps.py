@@ -12,7 +12,6 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
-from symdp_ros.core.models import check_base
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
 from symdp_ros.core.online.adaptive.alphabet import AlphabetTables
 from symdp_ros.core.online.adaptive.in_zones import ZonedWord
@@ -25,8 +24,8 @@ from symdp_ros.core.online.response import responses
 from symdp_ros.core.online.targets import Targets
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import (check_choice, check_delay, check_learn, check_reports,
-                                     check_zones, DEFAULT_LEARN, DEFAULT_POLICY, DEFAULT_TRUST,
-                                     POLICIES)
+                                     check_trust, check_zones, DEFAULT_LEARN, DEFAULT_POLICY,
+                                     DEFAULT_TRUST, POLICIES)
 from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError, ConfigurationError
@@ -65,7 +64,7 @@ class OnlineSteps(Mechanism):
                  learn: str = DEFAULT_LEARN, random: RandomBits | None = None):
         check_choice('policy', policy, POLICIES)
         super().__init__(chain, privacy)
-        check_base('chain', trust)
+        check_trust(trust)
         check_delay(policy, delay)
         check_reports(policy, reports)
         check_learn(policy, learn)
