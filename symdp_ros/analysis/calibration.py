@@ -66,7 +66,7 @@ class Calibration:
     :param zones: as of `Privacy`; what does not know zones is left out.
     :param delays: in symbols, those of the live mechanisms of policy 'adaptive', besides none.
     :raises PrivacyError: the adjacency is out of range.
-    :raises ConfigurationError: `length`, `walks` or `trust` out of range.
+    :raises ConfigurationError: `length`, `walks` or `trust` out of range; the word has no symbol.
     """
 
     def __init__(self, chain: Chain, adjacency: int, length: int, *,
@@ -74,6 +74,9 @@ class Calibration:
                  trust: float = DEFAULT_TRUST, robots: Mapping[str, Chain] | None = None,
                  delays: Iterable[int] = DELAYS,
                  zones: Mapping[str, Iterable[str]] | None = None):
+        if word is not None and not len(word):
+            raise ConfigurationError('the word has no symbols, so no error per symbol: give one '
+                                     'that has some', setting='word')
         self._privacy = Privacy(0.0, adjacency, zones)
         check_trust(trust)
         self._chain, self._length = chain, length
@@ -198,7 +201,11 @@ def least_epsilon(error: Callable[[float], float], target: float, tolerance: flo
     :param error: of ε; it falls. It is asked once for each ε.
     :param tolerance: relative, and absolute, of the ε.
     :param known: those for which it need not be computed.
+    :raises ConfigurationError: the target is no number ≥ 0.
     """
+    if not target >= 0:
+        raise ConfigurationError(f'target is {target!r}: it must be an error per symbol, at least '
+                                 '0', setting='target')
     error = lru_cache(maxsize=None)(error)
     if error(0.0) <= target:
         return 0.0

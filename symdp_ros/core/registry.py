@@ -60,7 +60,8 @@ def check_trust(trust: object) -> None:
 
     :raises ConfigurationError: it is no number in [0, 1].
     """
-    if isinstance(trust, bool) or not isinstance(trust, Real) or not 0 <= trust <= 1:
+    if isinstance(trust, bool) or not isinstance(trust, Real) or not (
+            0 <= float(trust) <= 1):
         raise ConfigurationError(f'trust must be a number from 0 to 1, not {trust!r}',
                                  setting='trust')
 

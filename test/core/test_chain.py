@@ -26,6 +26,7 @@ from refusals import refused
 from strategies import chains, feasible_words, FOUR, successor_maps
 from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy, SymdpError
 
+
 class Region(str, Enum):
     DOCK, HALL = 'dock', 'hall'
 

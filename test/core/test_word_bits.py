@@ -77,7 +77,8 @@ def test_integers_of_words_are_those_of_their_streams(dtype):
 
 
 def test_a_key_is_drawn_from_the_random_numbers_of_a_test():
-    found = {WordBits.of_words(1, None, Random(seed)).stream(0).getrandbits(64) for seed in range(9)}
+    found = {WordBits.of_words(1, None, Random(seed)).stream(0).getrandbits(64)
+             for seed in range(9)}
     assert len(found) == 9
 
 

@@ -82,8 +82,8 @@ class OnlineSteps(Mechanism):
         self._random = random
         self._batch: OnlineBatch | None = None
         self._width, self._responses = responses(chain.out_degrees().tolist(), privacy)
-        self._tables = _tables_of(
-            chain, privacy, self._trust, self._per_symbol, learn == 'own') if policy == 'adaptive' else None
+        self._tables = None if policy != 'adaptive' else _tables_of(
+            chain, privacy, self._trust, self._per_symbol, learn == 'own')
         self._targets = guided_targets(chain) if (
             policy == 'guided' and chain.stores_edges) else None
         self._begin_word()
