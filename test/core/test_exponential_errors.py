@@ -43,7 +43,7 @@ def test_a_word_that_is_too_wide_beside_one_that_is_not(astray, ratio, trust):
         alone = exponential_errors(APART, columns[:, some], ratio, models, True)
         assert errors[:, some] == pytest.approx(alone[0], rel=1e-12, abs=1e-13)
         assert variances[some] == pytest.approx(alone[1], rel=1e-9, abs=1e-12)
-    chances = exponential_distances(APART, astray, ratio, models)
+    chances = exponential_distances(APART, columns[:, :1], ratio, models)
     assert chances.sum() == pytest.approx(1, rel=1e-12)
     assert chances @ np.arange(len(chances)) == pytest.approx(errors[:, 0].sum(), rel=1e-12)
 

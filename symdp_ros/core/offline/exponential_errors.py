@@ -17,7 +17,7 @@ from math import ceil, inf, log, sqrt
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
+from symdp_ros.core.annotations import Booleans, Floats, Ints
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import Models
 from symdp_ros.core.online.moments import forward, Move
@@ -54,19 +54,15 @@ def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models
                       chain, columns, ratio, models, in_zones)
 
 
-def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models,
+def exponential_distances(chain: Chain, columns: Ints, ratio: float, models: Models,
                           in_zones: tuple[Ints, Ints] | None = None) -> Floats:
     """
     Return P[d(word, output) = ℓ]: shape (n + 1,), by recursion over states and distances.
 
-    Parameters as of `exponential_errors`.
+    Parameters as of `exponential_errors`, of one word.
     """
-    index: dict[str | None, int] = {None: len(chain)}
-    index.update(chain.state_index)
-    columns = np.array([index[symbol] for symbol in word], np.int64).reshape(len(word), 1)
-
     def distances(passes: '_Passes') -> Floats:
-        mass = np.zeros((*passes.start.shape[:2], len(word) + 1))
+        mass = np.zeros((*passes.start.shape[:2], len(columns) + 1))
         mass[:, :, 0] = passes.start[:, :, 0]
         for symbol, move in zip(columns[:, 0].tolist(), passes.moves(), strict=True):
             moved = move(mass)
