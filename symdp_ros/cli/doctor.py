@@ -99,7 +99,8 @@ def run(options) -> int:
                        else 'compiled'))
     if segments := segments_for_all():
         print(f'in /dev/shm, every user of this machine can read {counted(segments, "file")} of '
-              'Fast DDS, where messages stay: SECURITY.md, Other users, says what helps')
+              'Fast DDS, where messages stay: SECURITY.md (Another user of the machine) says what '
+              'helps')
     print(f'show where a robot is: {certain}; may show it: {len(topics) - certain}')
     return 1 if certain else 0
 

@@ -11,7 +11,7 @@ from symdp_ros.cli.arguments import Parser
 from symdp_ros.cli.logs import learn, ledger, release, table
 from symdp_ros.cli.maps import automaton, chain, check, propose_zones
 from symdp_ros.errors import printable, SymdpError
-from symdp_ros.files.standard_output import close_output
+from symdp_ros.files.standard_output import close_output, open_closed_output
 
 COMMANDS = (check, chain, propose_zones, calibrate, explore, demo, release, table, ledger,
             learn, automaton, topics, echo, call, doctor, isolate)
@@ -36,6 +36,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments=None) -> int:
     """Run `symdp`; return the exit status (0: done, 1: error, 2: wrong usage)."""
+    open_closed_output()
     _escape()
     parser = make_parser()
     if '_ARGCOMPLETE' in os.environ:  # the shell asks how a word could go on

@@ -5,6 +5,14 @@ import os
 import sys
 
 
+def open_closed_output() -> None:
+    """Write into nothing where a program was started with a closed output (`… >&-`)."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, 'w')
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, 'w')
+
+
 def close_output() -> None:
     """Write out what was printed; where nobody reads it, or a disk is full, give it up."""
     try:

@@ -73,7 +73,7 @@ def _sections(node: str) -> Iterator[tuple[str, Sequence[Option]]]:
         options = [left.pop(name) for name in names if name in left]
         if options:
             yield title, options
-    yield 'other parameters', [*left.values()]
+    yield 'other parameters' if len(left) < len(PARAMETERS[node]) else '', [*left.values()]
 
 
 def _heading(option: Option) -> str:

@@ -21,7 +21,7 @@ from symdp_ros.core.registry import AUTO
 from symdp_ros.errors import ConfigurationError, printable, SymdpError
 from symdp_ros.files.resources import resolve_kept
 from symdp_ros.ledger.charging import Charging
-from symdp_ros.maps.dead_ends import unreached
+from symdp_ros.maps.dead_ends import counted, unreached
 from symdp_ros.maps.map_settings import MapSettings
 from symdp_ros.maps.pose_report import never_found_text
 from symdp_ros.maps.reports import certainty, hidden
@@ -478,7 +478,8 @@ class Privatizer(ManagedNode):
             f'one symbol for each {sampling.rule}',
             *([f'{sampling.reports} private regions for each symbol, one every '
                f'{sampling.seconds:g} s'] if sampling.reports > 1 else []),
-            *([f'within {sampling.moves} moves of the one before'] if sampling.moves else []),
+            *([f'within {counted(sampling.moves, "move")} of the one before']
+              if sampling.moves else []),
             *[f'each private region leaves {delay} later' for delay in self._delay.values()]])
 
     def _on_message(self, message):

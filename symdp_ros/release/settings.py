@@ -249,9 +249,9 @@ def check_apart(ledger_path: str | Path, release_dir: str | Path) -> None:
     :raises ConfigurationError: it is inside.
     """
     if _lies_within(ledger_path, release_dir):
-        raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory: keep '
-                                 'it where readers of releases cannot read it',
-                                 setting='ledger_file')
+        raise ConfigurationError(f'the ledger {ledger_path} is inside the release directory '
+                                 f'{printable(os.path.realpath(release_dir))}: keep it where '
+                                 'readers of releases cannot read it', setting='ledger_file')
 
 
 def check_directories_apart(logs: str | Path, releases: str | Path) -> None:

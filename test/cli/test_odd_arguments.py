@@ -77,6 +77,12 @@ def test_a_full_disk_is_said():
     assert run.stderr == b'symdp check: the output cannot be written: No space left on device\n'
 
 
+def test_a_closed_output_is_no_error():
+    run = subprocess.run(['sh', '-c', f'exec "{sys.executable}" -m symdp_ros.cli.main check '
+                          'config/warehouse.chain.yaml >&-'], stderr=subprocess.PIPE, cwd=ROOT)
+    assert run.returncode == 0 and run.stderr == b''
+
+
 def test_states_that_look_like_markup_or_formulas(tmp_path):
     pytest.importorskip('matplotlib', reason='matplotlib is not installed: no figures')
     from symdp_ros.figures.routes import draw_routes

@@ -26,6 +26,12 @@ def rows(run):
     return {row[0]: row[1:] for row in found}
 
 
+def test_the_command_in_the_sample_file():
+    [line] = [line for line in CLINIC.read_text().splitlines() if line.startswith('#   symdp ')]
+    run = symdp(*(CLINIC if word.endswith('.yaml') else word for word in line.split()[2:]))
+    assert run.returncode == 0 and set(rows(run)) == {'hall', 'east_ward', 'west_ward'}
+
+
 def test_what_is_proposed_can_be_used(tmp_path):
     file = tmp_path / 'zones.yaml'
     run = symdp('zones', CLINIC, '--size', '10', '-o', file)

@@ -22,6 +22,11 @@ def test_all_kinds_have_a_topic():
             if topic.meaning.startswith('goes out')] == list(PRIVATE)
 
 
+@pytest.mark.parametrize('node', PARAMETERS)
+def test_no_title_of_help_stands_over_nothing(node):
+    assert ':\nother parameters:' not in help_of(node)
+
+
 def test_what_is_not_asked_for_does_not_go_out():
     assert private_topics({**ALL, 'outputs': ['pose'], 'zones_file': ''}) == {
         'private_pose': 'geometry_msgs/msg/PoseWithCovarianceStamped'}

@@ -292,7 +292,8 @@ def test_directories_that_will_not_do(place, tmp_path):
     inside = place.releases / 'deep'
     inside.mkdir()
     with Ledger(inside / 'a.ledger') as ledger, refused(
-            ConfigurationError, 'inside the release directory', setting='ledger_file'):
+            ConfigurationError, f'inside the release directory {place.releases}:',
+            setting='ledger_file'):
         Releaser(settings(), place.releases, ledger=ledger, subject='r1')
 
 

@@ -48,5 +48,5 @@ def run(options: argparse.Namespace) -> int:
           f'{counted(made.routes, "route")} of {counted(made.robots, "robot")}. It holds the '
           'true routes: only you can read it')
     print(f'to make it private: symdp release {shell_word(output)} -o OUT.parquet --map MAP '
-          '--epsilon EPSILON --ledger LEDGER')
+          '--adjacency SYMBOLS --epsilon EPSILON --ledger LEDGER')
     return 1 if made.problems else 0

@@ -19,8 +19,8 @@ def add_parser(commands) -> None:
         'zones', help='propose zones: places of which only the zone is told',
         description='Proposes zones from the map alone: connected, of at most so many places, and '
                     'none of one place where that can be. Edit the file: give the zones the names '
-                    'and borders that people know. symdp check MAP --zones-file FILE says what '
-                    'each of them hides.')
+                    'and borders that people know. symdp check MAP --zones-file FILE '
+                    '--protect SECONDS says what each of them hides.')
     add_chain_arguments(parser)
     add_arguments(parser, [ZONE_SIZE, ZONES_OUTPUT])
     parser.set_defaults(run=run)
