@@ -34,19 +34,20 @@ def listen(domain: int, topic: str, seconds: float,
             ConfigurationError, f'{printable(topic)} cannot be listened to',
             (RuntimeError, ValueError)):
         topic = node.resolve_topic_name(topic)
-        executor = SingleThreadedExecutor(context=node.context)
-        executor.add_node(node)
-        type_name = _type_of(node, executor, topic, seconds, domain)
-        message_type = message_class(type_name)
-        taken = take(message_type)
-        subscription = AdaptiveSubscription(
-            node, message_type, topic, lambda data: taken(deserialized(data, message_type)),
-            latched=True)
-        until = monotonic() + seconds
-        while (left := until - monotonic()) > 0:
-            executor.spin_once(timeout_sec=min(left, 1.0))
-        subscription.destroy()
-        return type_name
+        # It ends before its context: else rclpy may print an error.
+        with SingleThreadedExecutor(context=node.context) as executor:
+            executor.add_node(node)
+            type_name = _type_of(node, executor, topic, seconds, domain)
+            message_type = message_class(type_name)
+            taken = take(message_type)
+            subscription = AdaptiveSubscription(
+                node, message_type, topic, lambda data: taken(deserialized(data, message_type)),
+                latched=True)
+            until = monotonic() + seconds
+            while (left := until - monotonic()) > 0:
+                executor.spin_once(timeout_sec=min(left, 1.0))
+            subscription.destroy()
+            return type_name
 
 
 def _type_of(node: Node, executor: SingleThreadedExecutor, topic: str, seconds: float,
