@@ -17,8 +17,7 @@ from studies.paper import schemes, study, town
 from studies.paper.page import page
 from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.offline.automaton import HammingAutomaton
-from symdp_ros.maps import read_chain
-from symdp_ros.maps.chain_file import read_chain_file
+from symdp_ros.maps import read_chain, read_graph
 from symdp_ros.maps.graph import structure
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,7 +46,7 @@ def bernstein(variance, most):
 
 
 def test_the_map_is_the_town_of_the_figures():
-    graph = read_chain_file(town.SPARSE_FILE)
+    graph = read_graph(town.SPARSE_FILE)
     assert graph.successors == town.moves()
     measured = structure(graph)
     assert (measured.states, measured.strong_components, measured.period) == (43, 1, 1)

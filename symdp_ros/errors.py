@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from os import PathLike
+import shlex
 from typing import Any
 
 _LONGEST = 2000  # characters of a message
@@ -184,6 +185,11 @@ def printable(text: object, most: int = 200) -> str:
         pieces.append(piece)
     shown = ''.join(pieces)
     return shown if len(pieces) == len(text) else f'{shown}… (cut: {len(text):,} characters)'
+
+
+def shell_word(text: object) -> str:
+    """Return a text, as `printable` does, as a word of a command line that a person may copy."""
+    return shlex.quote(printable(text))
 
 
 def _escaped(character: str) -> str:

@@ -628,7 +628,7 @@ DURATION = Option('duration', float, 20.0, 'how long the demo runs', least=1e-3,
 ROBOTS = Option('robots', int, 1, 'how many simulated robots', least=1, most=50, unit='robots')
 RATE = Option('rate', float, 5.0, 'regions per second', least=1e-9, most=1e4, unit='hz')
 FIGURE = Option('figure', str, '',
-                'draw both routes on the map, into this file (needs positions: a Nav2 graph)',
+                'draw both routes on the map, into this file (needs a map with positions)',
                 unit='file.svg')
 AUTOMATON_WORD = Option('word', str, None,
                         'the word: its symbols, separated by commas (so none may contain one); it '

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from hashlib import sha256
 import json
+from numbers import Integral
 from typing import Any, TypeVar
 
 from symdp_ros.errors import ConfigurationError
@@ -33,6 +34,12 @@ def settings_of(kind: type[_Settings], values: Mapping[str, Any], /,
              for field in fields(kind)}  # type: ignore[arg-type]
     return kind(**{name: tuple(value) if isinstance(value, list) else value
                    for name, value in given.items() if value is not None})
+
+
+def is_whole(value: object, least: int) -> bool:
+    """Return whether a value is a whole number ≥ `least`, of Python or NumPy; no boolean is."""
+    return (isinstance(value, (int, Integral)) and not isinstance(value, bool)
+            and int(value) >= least)
 
 
 def check_choice(setting: str, value: object, choices: Collection[str]) -> None:

@@ -24,8 +24,8 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from math import sqrt
-from numbers import Integral
 from random import Random
+from typing import TypeVar
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
@@ -33,6 +33,9 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.models import MAP, UNIFORM
 from symdp_ros.errors import ConfigurationError, UnknownSymbolError
+from symdp_ros.settings import is_whole
+
+_Word = TypeVar('_Word', bound=Word)
 
 WALKS = 100
 
@@ -102,7 +105,7 @@ def average_accuracy(mechanism: Mechanism,
 
     :param words: at least 2.
     :raises UnknownSymbolError: a symbol is no state.
-    :raises ConfigurationError: too few words.
+    :raises ConfigurationError: as `check_walks`.
     """
     return averaged(errors_of_words(mechanism, check_walks(words)))
 
@@ -144,11 +147,18 @@ def averaged(errors: Floats) -> ExpectedAccuracy:
     return ExpectedAccuracy(float(errors.mean()), float(errors.std(ddof=1) / sqrt(walks)), walks)
 
 
-def check_walks(words: Sequence[Word]) -> Sequence[Word]:
-    """Return what is to be averaged over, with a standard error: at least 2 words."""
+def check_walks(words: Sequence[_Word]) -> Sequence[_Word]:
+    """
+    Return what is to be averaged over, with a standard error.
+
+    :raises ConfigurationError: fewer than 2 words, or words of several lengths or of none.
+    """
     if len(words) < _LEAST_WALKS:
         raise ConfigurationError(f'walks must be an integer of at least {_LEAST_WALKS}, '
                                  f'not {len(words)!r}', setting='walks')
+    if len({*map(len, words)}) > 1 or not len(words[0]):
+        raise ConfigurationError('errors per symbol are averaged over words of one length, at '
+                                 'least 1: give such words', setting='length')
     return words
 
 
@@ -170,7 +180,7 @@ def patrols(chain: Chain, length: int, walks: int) -> list[list[str]]:
     :raises ConfigurationError: `length` or `walks` out of range.
     """
     for name, value in (('length', length), ('walks', walks)):
-        if isinstance(value, bool) or not isinstance(value, Integral) or not value >= 1:
+        if not is_whole(value, 1):
             raise ConfigurationError(f'{name} must be an integer of at least 1, not {value!r}',
                                      setting=name)
     text = repr((chain.digest(), int(length)))

@@ -17,7 +17,7 @@ from math import sqrt
 from random import Random
 
 import numpy as np
-from symdp_ros.analysis.accuracy import patrols
+from symdp_ros.analysis.accuracy import check_walks, patrols
 from symdp_ros.analysis.belief import smooth_in_zones, smooth_together
 from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.chain import Chain
@@ -52,8 +52,10 @@ def best_guess(mechanism: OnlineMechanism, length: int, *, walks: int = 50,
 
     :param mechanism: the online one; a causal release is the same.
     :param length: n ≥ 1, of symbols.
+    :param walks: ≥ 2.
     :param walks_by: the chain by whose P the robot moves in a tick, with the same states; None:
         the mechanism's own.
+    :raises ConfigurationError: `length` or `walks` out of range.
     """
     return best_guesses(mechanism, length, [walks_by], walks=walks)[0]
 
@@ -89,7 +91,7 @@ def best_guess_in_zones(mechanism: OnlineMechanism, length: int, *, walks: int =
     the beliefs at each tick, given all of the word. `walks` counts those that come there; zones
     that none comes to are left out.
 
-    :param mechanism: with zones; parameters as of `best_guess`, walks at least 2.
+    :param mechanism: with zones; parameters and errors as of `best_guess`.
     :raises ConfigurationError: the mechanism has no zones.
     """
     zones = mechanism.privacy.zones
@@ -152,7 +154,7 @@ def _patrolled(robot: Chain, chain: Chain, ticks: int, walks: int) -> ShortInts:
     """Return `patrols` as positions of the states of a chain: shape (walks, ticks)."""
     index = chain.state_index
     return np.array([[index[symbol] for symbol in word]
-                     for word in patrols(robot, ticks, walks)], np.int32)
+                     for word in check_walks(patrols(robot, ticks, walks))], np.int32)
 
 
 def outputs_and_beliefs(mechanism: OnlineMechanism, words: ShortInts,

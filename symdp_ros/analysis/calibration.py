@@ -14,9 +14,9 @@ from symdp_ros.core.annotations import Word
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
 from symdp_ros.core.mechanism_settings import MechanismSettings, WHOLE_WORD
-from symdp_ros.core.models import check_base
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import check_gone, DEFAULT_TRUST, LIVE as LIVE_DRAWS, POLICIES
+from symdp_ros.core.registry import (check_gone, check_trust, DEFAULT_TRUST, LIVE as LIVE_DRAWS,
+                                     POLICIES)
 from symdp_ros.errors import ConfigurationError
 
 DELAYS = 1, 3, 10  # symbols; to wait for all is 'causal, adaptive'
@@ -66,7 +66,7 @@ class Calibration:
     :param zones: as of `Privacy`; what does not know zones is left out.
     :param delays: in symbols, those of the live mechanisms of policy 'adaptive', besides none.
     :raises PrivacyError: the adjacency is out of range.
-    :raises ConfigurationError: `length`, `walks` or `trust` out of range.
+    :raises ConfigurationError: `length`, `walks` or `trust` out of range; the word has no symbol.
     """
 
     def __init__(self, chain: Chain, adjacency: int, length: int, *,
@@ -74,8 +74,11 @@ class Calibration:
                  trust: float = DEFAULT_TRUST, robots: Mapping[str, Chain] | None = None,
                  delays: Iterable[int] = DELAYS,
                  zones: Mapping[str, Iterable[str]] | None = None):
+        if word is not None and not len(word):
+            raise ConfigurationError('the word has no symbols, so no error per symbol: give one '
+                                     'that has some', setting='word')
         self._privacy = Privacy(0.0, adjacency, zones)
-        check_base('chain', trust)
+        check_trust(trust)
         self._chain, self._length = chain, length
         self._settings = {name: replace(each, trust=trust)
                           for name, each in {**_live(delays), **WHOLE_WORD}.items()
@@ -198,7 +201,11 @@ def least_epsilon(error: Callable[[float], float], target: float, tolerance: flo
     :param error: of ε; it falls. It is asked once for each ε.
     :param tolerance: relative, and absolute, of the ε.
     :param known: those for which it need not be computed.
+    :raises ConfigurationError: the target is no number ≥ 0.
     """
+    if not target >= 0:
+        raise ConfigurationError(f'target is {target!r}: it must be an error per symbol, at least '
+                                 '0', setting='target')
     error = lru_cache(maxsize=None)(error)
     if error(0.0) <= target:
         return 0.0

@@ -37,7 +37,7 @@ the coarser model, and moves as the map has them.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, isfinite
+from math import inf
 from random import SystemRandom
 
 import numpy as np
@@ -47,6 +47,7 @@ from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.discrete_laplace import discrete_laplace_deviation, draw_discrete_laplace
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.errors import ChainError, ConfigurationError
+from symdp_ros.settings import is_whole
 
 _THOUSANDTHS = 1000  # of a transition: what a scaled log is counted in
 _LEAST_SHARE, _MOST_SHARE = Fraction(1, 20), Fraction(1, 2)  # of ε, for `stays`
@@ -75,9 +76,10 @@ class LearningUnit:
     def __post_init__(self) -> None:
         for name in ('adjacency', 'clip'):
             value, least = getattr(self, name), 0 if name == 'clip' else 1
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            if not is_whole(value, least):
                 raise ConfigurationError(f'{name} is {value!r}: it must be a whole number, at '
                                          f'least {least}', setting=name)
+            object.__setattr__(self, name, int(value))
 
     @property
     def per_transition(self) -> int:
@@ -203,8 +205,9 @@ class ChainLearner:
         :param scales: of the noise of each table.
         """
         parts = self._unit.per_transition
-        spread_all, spread = (discrete_laplace_deviation(scale) / parts if scale else 0.0
-                              for scale in scales)
+        spread_all, spread = (
+            discrete_laplace_deviation(min(scale, Fraction(_LARGEST))) / parts if scale else 0.0
+            for scale in scales)
         counts = noisy.moves / parts
         staying = self._staying_of(noisy.stays / parts, counts, spread_all, spread)
         moves = self._moves_of(np.where(self._staying, 0, counts), spread)
@@ -320,7 +323,7 @@ def learn_chain(chain: Chain, logs: Sequence[Sequence[Word]], epsilon: float, *,
     :raises PrivacyError, ChainError, ConfigurationError: what is passed is not valid.
     """
     budget = Privacy(epsilon).epsilon_per_symbol
-    if not (isfinite(float(epsilon)) and budget > 0):
+    if budget == 0:
         raise ConfigurationError('to learn, epsilon must be above 0', setting='epsilon')
     learner = ChainLearner(chain, unit)
     noisy, scales = learner.add_noise(learner.count(logs), budget, learner.transitions(logs),

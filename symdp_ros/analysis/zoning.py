@@ -14,6 +14,7 @@ from heapq import heapify, heappop, heappush
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.zones import Zones
 from symdp_ros.errors import ChainError, ConfigurationError
+from symdp_ros.settings import is_whole
 
 
 def propose_zones(chain: Chain, size: int = 12) -> Zones:
@@ -27,7 +28,7 @@ def propose_zones(chain: Chain, size: int = 12) -> Zones:
     :raises ConfigurationError: `size` is no number ≥ 2.
     :raises ChainError: `Chain.complete` made the chain: no state is nearer than another.
     """
-    if isinstance(size, bool) or not isinstance(size, int) or size < 2:
+    if not is_whole(size, 2):
         raise ConfigurationError(f'size must be a number of states, 2 or more, not {size!r}',
                                  setting='size')
     if not chain.stores_edges:

@@ -16,6 +16,7 @@ from symdp_ros.core.between_reports import between_reports
 from symdp_ros.core.models import complete_models, make_models, Models, public_models
 from symdp_ros.core.naming import instead_of, one_of
 from symdp_ros.errors import ChainError
+from symdp_ros.settings import is_whole
 
 _ROW_SUM_TOLERANCE = 1e-9
 EMPTY = 'the chain is empty: list at least one state'
@@ -107,12 +108,15 @@ class Chain:
 
         :param stays: P(s|s), from 0 to 1, where it is known; all others are equally likely.
         """
-        if isinstance(symbols, str):
-            raise ChainError(f'symbols must be a list of labels, not the string {symbols!r}')
-        symbols = sorted(symbols) if isinstance(symbols, AbstractSet) else list(symbols)
-        index = _index_of(symbols)
-        if len(index) < len(symbols):
-            repeated = next(s for i, s in enumerate(symbols) if index[s] != i)
+        if isinstance(symbols, str) or not isinstance(symbols, Iterable):
+            kind = 'the string ' if isinstance(symbols, str) else ''
+            raise ChainError(f'symbols must be a list of labels, not {kind}{symbols!r}')
+        listed = list(symbols)
+        index = _index_of(listed)
+        if isinstance(symbols, AbstractSet):
+            index = _index_of(sorted(index))
+        if len(index) < len(listed):
+            repeated = next(s for i, s in enumerate(listed) if index[s] != i)
             raise ChainError(f'the symbol {repeated!r} is listed twice: list it once',
                              state=repeated)
         self = cls.__new__(cls)
@@ -240,7 +244,7 @@ class Chain:
         """Return whether the word can be walked from the initial state (the empty one can)."""
         here = self._initial
         for symbol in word:
-            there = None if symbol is None else self._index.get(symbol)
+            there = self._index.get(symbol) if isinstance(symbol, str) else None
             if there is None:
                 return False
             if self.stores_edges and there not in self._targets[self._row(here)]:
@@ -262,8 +266,9 @@ class Chain:
             successor.
         """
         for name, value in (('ticks', ticks), ('moves', moves)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            if not is_whole(value, 1):
                 raise ChainError(f'{name} is {value!r}: it must be a whole number, at least 1')
+        ticks, moves = int(ticks), int(moves)
         if not self.stores_edges:  # every state is one move away
             return self
         offsets, targets = self.csr()
@@ -350,7 +355,7 @@ class Chain:
             yield repr(self._stays).encode()
 
     def _position(self, state: str) -> int:
-        position = self._index.get(state)
+        position = self._index.get(state) if isinstance(state, str) else None
         if position is None:
             raise ChainError(f'{state!r} is not a state of the chain', state=state)
         return position
@@ -377,7 +382,11 @@ class Chain:
 
 
 def _index_of(states: Iterable[str]) -> dict[str, int]:
-    """Return the position of each label, the first one where a label is repeated."""
+    """
+    Return the position of each label, the first one where a label is repeated.
+
+    Labels of other types, such as members of an enumeration of strings, become plain strings.
+    """
     index: dict[str, int] = {}
     for position, state in enumerate(states):
         if not isinstance(state, str):
@@ -388,7 +397,7 @@ def _index_of(states: Iterable[str]) -> dict[str, int]:
         if not state.isprintable():
             raise ChainError(f'the state {state!r} has characters that cannot be printed: rename '
                              'it')
-        index.setdefault(state, position)
+        index.setdefault(str.__str__(state), position)
     if not index:
         raise ChainError(EMPTY)
     return index

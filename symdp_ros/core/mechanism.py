@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The base of all mechanisms: a public chain, ε and k, and a law."""
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TypeVar
 
 from symdp_ros.core.annotations import Floats
@@ -15,16 +15,28 @@ _MOST_STEPS = 10**10  # of a distribution of distances: n²·|E|, on an alphabet
 _Symbol = TypeVar('_Symbol', str, str | None)
 
 
-def listed_word(word: Iterable[_Symbol]) -> list[_Symbol]:
+def listed_word(word: Iterable[_Symbol],
+                known: Container[str | None] | None = None) -> list[_Symbol]:
     """
     Return a word as a list.
 
-    :raises ConfigurationError: it is one string, whose letters would be taken for symbols.
+    :param known: the symbols that it may have; None: any.
+    :raises UnknownSymbolError: it has another.
+    :raises ConfigurationError: it is one string, whose letters would be taken for symbols, or
+        nothing that can be listed.
     """
-    if isinstance(word, str):
-        raise ConfigurationError('a word is given as one string: pass a list of regions, such as '
+    if isinstance(word, str) or not isinstance(word, Iterable):
+        kind = 'given as one string' if isinstance(word, str) else f'of type {type(word).__name__}'
+        raise ConfigurationError(f'a word is {kind}: pass a list of regions, such as '
                                  "['gate', 'aisle_1']")
-    return list(word)
+    symbols = list(word)
+    try:
+        are_known = known is None or all(symbol in known for symbol in symbols)
+    except TypeError:  # one that has no hash: no string
+        are_known = False
+    if not are_known:
+        raise UnknownSymbolError
+    return symbols
 
 
 class Mechanism:
@@ -79,9 +91,6 @@ class Mechanism:
         Return a word as a list.
 
         :raises UnknownSymbolError: a symbol is no state.
-        :raises ConfigurationError: the word is one string.
+        :raises ConfigurationError: the word is no list.
         """
-        word = listed_word(word)
-        if not all(symbol in self._index for symbol in word):
-            raise UnknownSymbolError
-        return word
+        return listed_word(word, self._index)

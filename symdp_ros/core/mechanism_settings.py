@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TYPE_CHECKING
 
-from symdp_ros.core.registry import (AUTO, check_choice, check_delay, check_learn, check_reports,
-                                     DEFAULT_BASE, DEFAULT_LEARN, DEFAULT_TRUST, IN_ZONES, LIVE,
-                                     OPEN, POLICIES, SELECTIONS)
+from symdp_ros.core.registry import (AUTO, BASES, check_choice, check_delay, check_learn,
+                                     check_reports, check_trust, DEFAULT_BASE, DEFAULT_LEARN,
+                                     DEFAULT_TRUST, IN_ZONES, LIVE, OPEN, POLICIES, SELECTIONS)
 from symdp_ros.settings import settings_of
 
 if TYPE_CHECKING:
@@ -56,9 +56,8 @@ class MechanismSettings:
 
         :raises ConfigurationError: a setting is not valid.
         """
-        from symdp_ros.core.models import check_base
-
-        check_base(DEFAULT_BASE if self.base == AUTO else self.base, self.trust)
+        check_choice('base', self.base, (*BASES, AUTO))
+        check_trust(self.trust)
         check_choice('policy', self.policy, (*POLICIES, AUTO))
         check_choice('selection', self.selection, (*SELECTIONS, LIVE, AUTO))
         check_delay(self.policy, self.delay)

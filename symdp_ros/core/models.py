@@ -21,7 +21,7 @@ alone; 0: the others alone. So nobody needs to know how long a robot stays.
 
 On the chain between reports (`Chain.every`) each model is that of single ticks, taken to the
 reports as P itself is. Of `Chain.complete` each model has two numbers, the chances of each other
-state and of staying (`RankOne`): no edge is stored.
+state and of staying: no edge is stored.
 
 **Privacy.** A mechanism keeps its ε under any positive weights of words that are fixed by public
 data. So the floats that are used *are* the models, and it does not matter how they were rounded,
@@ -33,52 +33,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
-from math import isfinite, log
-from numbers import Real
-from typing import Any
+from math import log
 
 import numpy as np
 from symdp_ros.core.annotations import Floats, Ints, ShortInts, Weights
-from symdp_ros.core.neighbours import Neighbours
-from symdp_ros.core.registry import BASES
-from symdp_ros.errors import ConfigurationError
+from symdp_ros.core.neighbours import from_all, Neighbours
 
 SWITCH = 0.01
 STAYING = (0.0, 0.7, 0.9, 0.97, 0.99)
 LEAST_WEIGHT = 2.0**-40
+_MOST_OF_ALL = 1 - 2.0**-10  # of a sum: its difference from more than that is not precise
 MAP, UNIFORM = 'as the map says', 'all moves equally likely'
 _NUMBERS = 'no', 'one', 'two', 'three', 'four', 'five', 'six'
-
-
-def check_base(base: str, trust: float) -> None:
-    """
-    Refuse a base measure that does not exist.
-
-    :raises ConfigurationError: `base` is none of `BASES`; `trust` is no number in [0, 1].
-    """
-    if base not in BASES:
-        raise ConfigurationError(f'base must be one of {", ".join(BASES)}, not {base!r}',
-                                 setting='base')
-    if isinstance(trust, bool) or not isinstance(trust, Real) or not (
-            isfinite(trust) and 0 <= trust <= 1):
-        raise ConfigurationError(f'trust must be a number from 0 to 1, not {trust!r}',
-                                 setting='trust')
-
-
-class RankOne:
-    """
-    The matrix of chances of one model where all can follow all, as two numbers.
-
-    :param other, stay: the chances of each other state, and of staying.
-    """
-
-    def __init__(self, other: float, stay: float):
-        self._other, self._stay = other, stay
-
-    def __matmul__(self, values: Floats) -> Floats:
-        """Return the product with values of shape (states, …): the same from either side."""
-        product: Floats = self._other * (values.sum(axis=0) - values) + self._stay * values
-        return product
 
 
 def public_models(offsets: Ints, targets: ShortInts) -> Floats:
@@ -193,13 +159,17 @@ class Models:
 
         :param values: of (m_{t+1}, s_t), shape (models, states, …).
         """
-        return self._moved(self.mixed(values), 1)
+        return self.gathered(self.mixed(values))
+
+    def gathered(self, values: Floats) -> Floats:
+        """Return P_m times the values of each model: shape (models, states, …)."""
+        return self._moved(values, 1)
 
     def _moved(self, values: Floats, direction: int) -> Floats:
         """Return Pᵀ_m, or P_m, times the values of each model."""
         if not len(self.offsets):
-            return np.stack([model @ rows for model, rows in zip(
-                self.matrices, values, strict=True)])
+            return np.stack([_of_all(rows, *weights) for rows, weights in zip(
+                values, self.weights.astype(np.float64).tolist(), strict=True)])
         return np.stack([neighbours.sums(rows.reshape(len(rows), -1)).reshape(rows.shape)
                          for neighbours, rows in zip(
                              self._neighbours[direction], values, strict=True)])
@@ -210,22 +180,6 @@ class Models:
         edges = self.offsets, self.targets
         return ([Neighbours.before(*edges, row) for row in self.weights],
                 [Neighbours(*edges, row) for row in self.weights])
-
-    @cached_property
-    def matrices(self) -> list[Any]:
-        """Return P_m as sparse matrices, or `RankOne` where no edges are stored."""
-        if not len(self.offsets):
-            return [RankOne(*row) for row in self.weights.astype(np.float64).tolist()]
-        from scipy.sparse import csr_array
-
-        n = len(self.offsets) - 1
-        return [csr_array((row.astype(np.float64), self.targets, self.offsets), shape=(n, n))
-                for row in self.weights]
-
-    @cached_property
-    def transposed(self) -> list[Any]:
-        """Return these matrices, transposed."""
-        return [m.T.tocsr() for m in self.matrices] if len(self.offsets) else self.matrices
 
     @property
     def summary(self) -> str:
@@ -243,6 +197,15 @@ class Models:
             return self.names[0]
         return f'{len(self)} models: ' + '; '.join(
             f'{name} ({q:.2g})' for name, q in zip(self.names, self.prior.tolist(), strict=True))
+
+
+def _of_all(values: Floats, other: float, stay: float) -> Floats:
+    """As `from_all`, by a difference where that is precise."""
+    total = values.sum(axis=0)
+    if (values.max(axis=0) > _MOST_OF_ALL * total).any():
+        return from_all(values, other, stay)
+    product: Floats = other * (total - values) + stay * values
+    return product
 
 
 def make_models(offsets: Ints, targets: ShortInts, public: Floats, named: Floats | None,

@@ -130,6 +130,23 @@ class Neighbours:
         return maxima[order], places[order]
 
 
+def from_all(values: Floats, other: Any, stay: Any) -> Floats:
+    """
+    Return what leaves each state where all can follow all: no edge is stored.
+
+    It is added up from those before it and those after it: a difference, from the sum of all,
+    would not be precise.
+
+    :param values: shape (states, …); `other` and `stay`, numbers or of shape (…), are the chances
+        of each other state and of staying.
+    """
+    others = np.zeros_like(values)
+    np.add.accumulate(values[:-1], axis=0, out=others[1:])
+    others[:-1] += np.add.accumulate(values[:0:-1], axis=0)[::-1]
+    sums: Floats = other * others + stay * values
+    return sums
+
+
 def edges_of(offsets: Ints, rows: Ints) -> Ints:
     """Return the numbers of the edges of these rows, row after row: int64."""
     counts = offsets[rows + 1] - offsets[rows]

@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The choices, by name; the module of a choice is imported when it is first made."""
+from numbers import Real
+
 from symdp_ros.errors import ConfigurationError
+from symdp_ros.settings import is_whole
 
 POLICIES = ('paper', 'guided', 'adaptive')
 DEFAULT_POLICY = 'guided'  # of the library; settings have 'auto'
@@ -51,13 +54,25 @@ def check_gone(setting: str, value: object) -> None:
             setting=setting)
 
 
+def check_trust(trust: object) -> None:
+    """
+    Refuse a weight of the chain's P that is none.
+
+    :raises ConfigurationError: it is no number in [0, 1].
+    """
+    if isinstance(trust, bool) or not isinstance(trust, Real) or not (
+            0 <= float(trust) <= 1):
+        raise ConfigurationError(f'trust must be a number from 0 to 1, not {trust!r}',
+                                 setting='trust')
+
+
 def check_delay(policy: str, delay: int | None) -> None:
     """
     Refuse a delay that a policy does not have.
 
     :raises ConfigurationError: it is no number of symbols, or not 0 and the policy not adaptive.
     """
-    if delay is not None and (isinstance(delay, bool) or not isinstance(delay, int) or delay < 0):
+    if delay is not None and not is_whole(delay, 0):
         raise ConfigurationError(f'delay must be a number of symbols, 0 or more, not {delay!r}',
                                  setting='delay')
     if delay != 0 and policy not in ('adaptive', AUTO):
@@ -83,7 +98,7 @@ def check_reports(policy: str, reports: int) -> None:
 
     :raises ConfigurationError: it is no number ≥ 1, or not 1 and the policy not adaptive.
     """
-    if isinstance(reports, bool) or not isinstance(reports, int) or reports < 1:
+    if not is_whole(reports, 1):
         raise ConfigurationError('reports must be a number of reports for each symbol, 1 or more, '
                                  f'not {reports!r}', setting='reports')
     if reports > 1 and policy not in ('adaptive', AUTO):

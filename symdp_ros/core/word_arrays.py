@@ -73,14 +73,25 @@ class WordBits:
         self._names, self._key = names, os.urandom(KEY_BYTES) if key is None else key
 
     @classmethod
-    def of_numbers(cls, words: int, random: RandomBits | None) -> 'WordBits':
+    def of_words(cls, words: int, bits: 'WordBits | None',
+                 random: RandomBits | None = None) -> 'WordBits':
         """
-        Return bits for so many words under a new key.
+        Return the bits that are given for so many words, or, for None, new ones.
 
-        :param random: for tests, where the key is drawn from; None: the operating system.
+        :param random: for tests, where a new key is drawn from; None: the operating system.
+        :raises ConfigurationError: bits of another number of words: some would be drawn alike.
         """
-        return cls(words, None if random is None else random.getrandbits(
-            8 * KEY_BYTES).to_bytes(KEY_BYTES, 'little'))
+        if bits is None:
+            return cls(words, None if random is None else random.getrandbits(
+                8 * KEY_BYTES).to_bytes(KEY_BYTES, 'little'))
+        if len(bits) != words:
+            raise ConfigurationError(f'bits are of {len(bits)} words, not of {words}: give each '
+                                     'word a name of its own', setting='bits')
+        return bits
+
+    def __len__(self) -> int:
+        """Return how many words there are."""
+        return len(self._names)
 
     def __getitem__(self, words: slice | Ints) -> 'WordBits':
         """Return the bits of some of the words."""

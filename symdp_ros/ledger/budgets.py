@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 import json
 from math import isfinite
+from pathlib import Path
 
-from symdp_ros.errors import BudgetError, printable
+from symdp_ros.errors import BudgetError, shell_word
 from symdp_ros.ledger.accounts import Account, accounting_text
 from symdp_ros.ledger.entry import as_text, Entry, written
 from symdp_ros.maps.reports import as_fraction
@@ -62,7 +63,7 @@ class NamedBudget:
         return budget_entry(stored.subject, stored.budget or self.budget,
                             stored.delta if stored.has_accounting else self.delta)
 
-    def check(self, stored: Account, ledger_name: str) -> None:
+    def check(self, stored: Account, ledger: Path) -> None:
         """
         Check that nothing else is stored.
 
@@ -81,8 +82,8 @@ class NamedBudget:
                 '' if self.delta is None else f' --delta {float(self.delta):g}')
         raise BudgetError(
             f'the subject_budget of {stored.subject!r} is {was} in the ledger, not {now}: leave '
-            f'it out, {advice}or change it with symdp ledger {ledger_name} --set-budget '
-            f"'{printable(stored.subject)}' {as_text(wanted or Fraction(0))}{options}",
+            f'it out, {advice}or change it with symdp ledger {shell_word(ledger)} --set-budget '
+            f'{shell_word(stored.subject)} {as_text(wanted or Fraction(0))}{options}',
             subject=stored.subject, limit=stored.budget or Fraction(0))
 
 

@@ -166,7 +166,7 @@ class Ledger(Closable):
                     if named.adds_to(stored) and not named.differs_from(stored):
                         entries.append(named.entry(stored))
         for subject in subjects:
-            named.check(self.account(subject), self._database.name)
+            named.check(self.account(subject), self._database.path)
 
     def set_budget(self, subject: str, budget: Fraction, accounting: str = '',
                    delta: float = 0.0) -> None:

@@ -123,10 +123,12 @@ class KeptTopics(Closable):
         self._fields: dict[str, cdr.Layout] = {}
         self._left_out: dict[str, str] = {}  # and why
         self._path, self._problem = path, ''
+        self._coarse = stamps.from_seconds(keep.coarse_stamps, 'coarse_stamps', zero=True) or 1
         self._db = sqlite3.connect('', isolation_level=None)  # in a file that is already deleted
         problem = None
         try:
             self._copy(path)
+            self._first, self._last = self._extent()
         except sqlite3.Error as error:
             problem = 'it is damaged: copy the recording from the robot again'
             if 'disk is full' in str(error):
@@ -136,11 +138,10 @@ class KeptTopics(Closable):
             problem = child.problem_of(error)
         if problem is not None and not strict:
             self._problem, self._left_out = problem, dict.fromkeys(keep.topics, problem)
+            self._first, self._last = self._extent()
         elif problem is not None:
             self.close()
             raise LogError(problem, path=path)
-        self._coarse = stamps.from_seconds(keep.coarse_stamps, 'coarse_stamps', zero=True) or 1
-        self._first, self._last = self._extent()
 
     def close(self) -> None:
         """Delete the copies."""

@@ -15,9 +15,10 @@ from symdp_ros.maps import chain_file, regions
 from symdp_ros.maps.dead_ends import prune as pruned, require_moves
 from symdp_ros.maps.formats import (lif, nav2, patrolling_sim, rmf, rmf_nav_graph, strands,
                                     tmap2)
-from symdp_ros.maps.formats.map_format import MapFormat, YAML_SUFFIXES
+from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.graph import TransitionGraph
 from symdp_ros.maps.other_files import by_keys, by_text
+from symdp_ros.maps.positions import FARTHEST
 from symdp_ros.maps.reports import Reports
 import yaml
 
@@ -28,9 +29,6 @@ _CHAIN_FILE = MapFormat('a chain file', 'initial_state and transitions',
 #: Every kind of map that can be read. Of those that recognise a file, the first reads it.
 FORMATS = (rmf_nav_graph.FORMAT, rmf.FORMAT, tmap2.FORMAT, strands.FORMAT, regions.FORMAT,
            _CHAIN_FILE, nav2.FORMAT, lif.FORMAT, patrolling_sim.FORMAT)
-
-#: Of the names of maps, usually: what is in a file decides, not its name.
-SUFFIXES = YAML_SUFFIXES + tuple(suffix for kind in FORMATS for suffix in kind.suffixes)
 
 
 def read_graph(path: FilePath, *, initial_state: str | None = None, self_loops: bool = False,
@@ -80,31 +78,46 @@ def _read(path: FilePath, choices: Mapping[str, int | str | None]) -> Transition
         if value is not None and name not in kind.choices:
             raise ChainError(f'{name} is for building maps, which can hold several; this is '
                              f'{kind.name}: leave {name} out', path=path)
-    return kind.read(content, str(path), **{name: choices[name] for name in kind.choices})
+    read = kind.read(content, str(path), **{name: choices[name] for name in kind.choices})
+    return replace(read, positions={state: (x, y) for state, (x, y) in read.positions.items()
+                                    if abs(x) <= FARTHEST and abs(y) <= FARTHEST})
 
 
 def _recognised(text: str, path: FilePath) -> tuple[MapFormat, Any]:
     """Return the format of a file, and its content in the form that the reader takes."""
+    if not text.strip():
+        raise ChainError('it is empty', path=path)
     suffix = Path(path).suffix.lower()
-    for kind in FORMATS:
-        if kind.content == 'text' and (suffix in kind.suffixes or kind.recognises(text)):
-            return kind, text
-    named_json = any(suffix in kind.suffixes for kind in FORMATS if kind.content == 'json')
-    document = _json(text, path, named_json) if text.lstrip()[:1] in '{[' else None
-    for kind in FORMATS:
-        if kind.content == 'json' and document is not None and kind.recognises(document):
-            return kind, document
+    named = next((kind for kind in FORMATS if suffix in kind.suffixes), None)
+    if kind := _first('text', text):
+        return kind, text
+    document = _json(text, path, named is not None and named.content == 'json') if (
+        text.lstrip()[0] in '{[') else None
+    if document is not None and (kind := _first('json', document)):
+        return kind, document
     if what := by_text(text):
         raise ChainError(f'this is no map: it seems to be {what}', path=path)
-    root = compose_yaml(path, text=text)
-    for kind in FORMATS:
-        if kind.content == 'yaml' and kind.recognises(root):
-            return kind, root
+    try:
+        root = compose_yaml(path, text=text)
+    except ChainError:
+        if named is None or named.content != 'text':
+            raise
+        return named, text
+    if kind := _first('yaml', root):
+        return kind, root
     below = root.value[0][1] if isinstance(root, yaml.MappingNode) and root.value else root
     if what := by_keys(keys_of(root), keys_of(below)):
         raise ChainError(f'this is no map: it seems to be {what}', path=path)
+    if named is not None and named.content == 'text':
+        return named, text
     raise ChainError('the file is none of these: ' + ', '.join(
         f'{kind.name} ({kind.mark})' for kind in FORMATS), path=path)
+
+
+def _first(content: str, document: Any) -> MapFormat | None:
+    """Return the first format with such content that recognises a file."""
+    return next((kind for kind in FORMATS if kind.content == content
+                 and kind.recognises(document)), None)
 
 
 def _json(text: str, path: FilePath, must_be: bool) -> Any:
@@ -117,12 +130,12 @@ def _json(text: str, path: FilePath, must_be: bool) -> Any:
 
     try:
         return json.loads(text, object_pairs_hook=members)
+    except ChainError:
+        raise
     except json.JSONDecodeError as error:
         problem = ChainError(f'the file is not valid JSON: {error.msg}', path=path,
                              line=error.lineno)
-    except (RecursionError, ValueError) as error:  # ValueError: a number of thousands of digits
-        if isinstance(error, ChainError):
-            raise
+    except (RecursionError, ValueError):  # ValueError: a number of thousands of digits
         problem = ChainError('the file is nested too deeply, or has a number that is too long',
                              path=path)
     if must_be:

@@ -22,12 +22,11 @@ its line. Labels must be strings as YAML sees them; `no`, `1` or `null` have to 
 """
 from collections.abc import Mapping
 from math import isfinite
-from pathlib import Path
 
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import ChainError
 from symdp_ros.files.text_file import FilePath
-from symdp_ros.files.yaml_reader import compose_yaml, line_of, TAG, YamlReader
+from symdp_ros.files.yaml_reader import compose_yaml, keys_of, line_of, TAG, YamlReader
 from symdp_ros.maps.graph import TransitionGraph
 import yaml
 
@@ -36,22 +35,13 @@ _Dumper = getattr(yaml, 'CSafeDumper', yaml.SafeDumper)
 KEYS = ('initial_state', 'transitions', 'symbols', 'self_loops', 'tick', 'moves')
 
 
-def read_chain_file(path: FilePath) -> TransitionGraph:
-    """
-    Read a chain file.
-
-    :raises ChainError: with file and line, for a file that cannot be read, is not YAML of this
-        form, repeats a key, or exceeds a bound of `files.yaml_reader`.
-    """
-    return graph_from_node(compose_yaml(path), str(path))
-
-
 def _read_chain(path: FilePath, initial_state: str | None, self_loops: bool) -> Chain:
     """Return what `Chain.from_yaml` does."""
-    if Path(path).suffix.lower() in ('.geojson', '.json', '.graph', '.tmap2'):
-        raise ChainError(f'{path} is no chain file, which ends in .yaml: read maps of other '
-                         'tools with symdp_ros.read_chain')
-    graph = read_chain_file(path)
+    root = compose_yaml(path)
+    if (keys := keys_of(root)) and not keys & set(KEYS):
+        raise ChainError('this is no chain file: read maps of other tools with '
+                         'symdp_ros.read_chain', path=path)
+    graph = graph_from_node(root, str(path))
     return (graph.with_self_loops() if self_loops else graph).chain(initial_state)
 
 
@@ -59,7 +49,12 @@ Chain.read_file = _read_chain
 
 
 def graph_from_node(root: yaml.Node, source: str) -> TransitionGraph:
-    """Return the graph of a composed chain file."""
+    """
+    Return the graph of a composed chain file.
+
+    :raises ChainError: with file and line, for a file that is not of this form, repeats a key, or
+        exceeds a bound of `files.yaml_reader`.
+    """
     reader = _ChainReader(source)
     top = reader.entries(root, 'the file', 'initial_state and transitions', reader.label)
     for key, (line, _) in top.items():

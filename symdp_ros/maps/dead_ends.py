@@ -62,7 +62,9 @@ def _without(row: Row, gone: Collection[str]) -> Row:
         return [target for target in row if target not in gone]
     rest = {target: chance for target, chance in row.items() if target not in gone}
     total = sum(rest.values())
-    return rest if len(rest) == len(row) else {s: p / total for s, p in rest.items()}
+    if len(rest) == len(row) or not total:  # a chain refuses probabilities of 0, with their line
+        return rest
+    return {s: p / total for s, p in rest.items()}
 
 
 def require_moves(graph: TransitionGraph) -> None:

@@ -24,7 +24,8 @@ class TransitionGraph:
         them to their probabilities.
     :param initial_state: where the file names one, else None.
     :param source: the file, for messages.
-    :param positions: (x, y) of the states in metres, where the file has them.
+    :param positions: (x, y) of the states in metres, where the file has them; none is beyond
+        `maps.positions.FARTHEST`.
     :param lines: the line of the file at which a state is described, where known.
     :param initial_line: that of the initial state.
     :param complete: every state can follow every state; `successors` is then empty lists.

@@ -15,14 +15,15 @@ _BY_KEYS: tuple[tuple[Set[str], str], ...] = (
     ({'rmf_fleet'}, 'the configuration of an Open-RMF fleet: give its nav_graphs/0.yaml, or the '
                     'building map'),
     ({'zones'}, 'a zones file: give the map, and this file with --zones'),
-    ({'directed', 'nodes'}, 'a graph of NetworkX (node-link), which does not say what its fields '
-                            'mean: write a chain file; an undirected edge is two moves'),
+    *((marks, 'a graph of nodes and links, as NetworkX and others write it, which does not say '
+              'what its fields mean: write a chain file; an undirected edge is two moves')
+      for marks in ({'nodes', 'directed'}, {'nodes', 'links'}, {'nodes', 'edges'})),
     ({'headerId', 'serialNumber'}, 'a message of VDA 5050: give the layout of the fleet (LIF)'),
 )
 #: How a text begins, where it is neither.
 _BY_START = (
-    ('<?xml', 'XML'), ('<', 'XML'), ('digraph', 'a graph for Graphviz'),
-    ('graph ', 'a graph for Graphviz'), ('P2', 'a picture (PGM)'), ('P5', 'a picture (PGM)'),
+    ('<', 'XML'), ('digraph', 'a graph for Graphviz'), ('graph ', 'a graph for Graphviz'),
+    ('P2', 'a picture (PGM)'), ('P5', 'a picture (PGM)'),
     ('ply', 'a cloud of points (PLY)'), ('# .PCD', 'a cloud of points (PCD)'),
     ('version https://git-lfs', 'a pointer of Git LFS: fetch the file itself with git lfs pull'))
 _BY_XML = (('<osm', 'an OpenStreetMap or Lanelet2 map'), ('<sdf', 'a world of Gazebo'),

@@ -393,11 +393,9 @@ def place_of_polygon(corners: Corners, level: str | None = None) -> Place:
 
 def places_of_nodes(positions: Mapping[str, Position],
                     levels: Mapping[str, str] | None = None) -> dict[str, Place]:
-    """Return the places of the nodes of a map, without those beyond `FARTHEST`."""
-    known, levels = {}, levels or {}
-    for name, (x, y) in positions.items():
-        if abs(x) <= FARTHEST and abs(y) <= FARTHEST:
-            known[name] = float(x), float(y)
+    """Return the places of the nodes of a map; none is beyond `FARTHEST`."""
+    known = {name: (float(x), float(y)) for name, (x, y) in positions.items()}
+    levels = levels or {}
     radius: dict[tuple[str | None, Position], float] = {}
     for level in {levels.get(name) for name in known}:
         points = sorted({at for name, at in known.items() if levels.get(name) == level})

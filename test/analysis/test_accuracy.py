@@ -18,8 +18,8 @@ from strategies import (CHAINS, chains, COMPLETE, feasible_words, FOUR, grid,
 from symdp_ros import (Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy,
                        UnknownSymbolError)
 from symdp_ros.analysis import accuracy as module
-from symdp_ros.analysis.accuracy import (accuracy, expected_accuracy, mean_stay, patrols,
-                                         robots)
+from symdp_ros.analysis.accuracy import (accuracy, average_accuracy, expected_accuracy, mean_stay,
+                                         patrols, robots)
 
 ALPHA = 1e-6
 KINDS = ('paper', 'guided', 'causal', 'exponential')
@@ -236,6 +236,12 @@ def test_patrols_move_by_the_chain():
         n = sum(a == state for a, _ in moves)
         count = sum(move == (state, successor) for move in moves)
         assert binomtest(count, n, BIASED.probabilities(state)[successor]).pvalue > ALPHA
+
+
+@pytest.mark.parametrize('words', [[['s0', 's1'], ['s0']], [[], []]])
+def test_words_of_several_lengths_or_none(words):
+    with refused(ConfigurationError, setting='length'):
+        average_accuracy(OnlineMechanism(FOUR, Privacy(1.0)), words)
 
 
 @pytest.mark.parametrize('length, walks', [(0, 5), (-1, 5), (1.5, 5), (True, 5), (5, 0), (5, 1),

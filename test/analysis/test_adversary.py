@@ -9,9 +9,10 @@ from math import log, prod, sqrt
 import numpy as np
 from online_checks import every_signal
 import pytest
+from refusals import refused
 from strategies import CHAINS, COMPLETE, feasible_words, FOUR, probability
 from studies.belief import structured
-from symdp_ros import Chain, OnlineMechanism, Privacy
+from symdp_ros import Chain, ConfigurationError, OnlineMechanism, Privacy
 from symdp_ros.analysis.adversary import best_guess, walk_distribution
 from symdp_ros.analysis.belief import smooth
 from symdp_ros.core.registry import POLICIES
@@ -139,3 +140,9 @@ def test_it_repeats():
     mechanism = OnlineMechanism(FOUR, Privacy(2.0), policy='guided')
     mechanism.privatize(['s1'] * 50)  # the mechanism's own draws do not matter
     assert best_guess(mechanism, 8, walks=10) == first
+
+
+@pytest.mark.parametrize('walks, length, setting', [(1, 3, 'walks'), (2, 0, 'length')])
+def test_what_is_refused(walks, length, setting):
+    with refused(ConfigurationError, setting=setting):
+        best_guess(OnlineMechanism(FOUR, Privacy(1.0)), length, walks=walks)

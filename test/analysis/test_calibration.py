@@ -196,11 +196,18 @@ def test_names_of_earlier_versions(name):
     ({'walks': 1}, ConfigurationError, {'setting': 'walks'}),
     ({'adjacency': 0}, PrivacyError, {'setting': 'adjacency'}),
     ({'word': ['s0', 'x']}, UnknownSymbolError, {}),
+    ({'word': []}, ConfigurationError, {'setting': 'word'}),
 ])
 def test_what_is_refused(options, kind, facts):
     arguments = {'adjacency': 1, 'length': 2, **options}
     with refused(kind, **facts):
         Calibration(FOUR, **arguments).error('live, paper', 1.0)
+
+
+@pytest.mark.parametrize('target', [float('nan'), -0.1])
+def test_a_target_that_is_none(target):
+    with refused(ConfigurationError, setting='target'):
+        Calibration(FOUR, 1, 2, walks=2).epsilon_for('live, paper', target)
 
 
 def test_tables_are_the_same_whatever_runs_beside_them():

@@ -154,7 +154,7 @@ def test_an_unknown_symbol_and_a_move_off_the_map_count_nowhere():
 @pytest.mark.parametrize('unit', [LearningUnit(), LearningUnit(clip=100)], ids=['symbols', 'log'])
 def test_the_map_stays_what_it_is(chain, unit):
     """Whatever the words are, and however large the noise: the same moves, all possible."""
-    for seed, epsilon in enumerate([1e-9, 0.1, 1.0, 1e6]):
+    for seed, epsilon in enumerate([1e-9, 0.1, 1.0, 1e6, 1e-17, 5e-324]):
         learned = learn_chain(chain, [[list('acacx')]], epsilon, unit=unit, random=Random(seed))
         assert learned.states == chain.states and learned.initial_state == chain.initial_state
         for state in chain.states:

@@ -83,6 +83,9 @@ SAMPLES = {
          collection(*LOOP, edge(None, None)), (2, 2)),
         ('lines none of which has ids', collection(edge(None, None)), 'without startid and endid'),
         ('ids that are texts', collection(edge('0', '1')), 'must be an integer'),
+        ('poses where nodes are in different frames', collection(
+            {'properties': {'id': 2, 'frame': 'odom'}, 'geometry': POINTS[0]['geometry']},
+            *LOOP, edge(1, 2), edge(2, 1)), 'unaligned'),
         ('edges to unknown nodes', collection(edge(0, 7)), 'which is not in the file'),
     ],
     'an Open-RMF building map': [

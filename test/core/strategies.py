@@ -76,6 +76,9 @@ class Given(WordBits):
     def __init__(self, words, again=()):
         self._words, self._again = words, again
 
+    def __len__(self):
+        return len(self._words)
+
     def __getitem__(self, some):
         return Given([self._words[i] for i in np.arange(len(self._words))[some]], self._again)
 

@@ -119,6 +119,11 @@ def test_a_distance_that_is_none(errors):
         HammingAutomaton(ABC, list('abc'), errors)
 
 
+def test_what_is_no_chain():
+    with refused(ChainError, 'of type dict'):
+        HammingAutomaton({'a': ['a']}, ['a'], 1)
+
+
 def test_symbols_that_are_no_states():
     with pytest.raises(UnknownSymbolError):
         HammingAutomaton(ABC, list('abx'), 1)

@@ -7,6 +7,7 @@ Each wrong row has its message; answers are held against plain Python on random 
 measured.
 """
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 import gc
 from hashlib import sha256
@@ -24,6 +25,11 @@ import pytest
 from refusals import refused
 from strategies import chains, feasible_words, FOUR, successor_maps
 from symdp_ros import Chain, ChainError, OnlineMechanism, Privacy, SymdpError
+
+
+class Region(str, Enum):
+    DOCK, HALL = 'dock', 'hall'
+
 
 OK = {'dock': ['hall', 'dock'], 'hall': ['dock']}
 
@@ -79,7 +85,8 @@ def test_refuses_a_chain(successors, initial, message):
 
 
 @pytest.mark.parametrize('symbols, initial, message', [
-    ([], 'a', 'empty: list at least one'), ('ab', 'a', "list of labels, not the string 'ab'"),
+    ([], 'a', 'empty: list at least one'), (5, 'a', 'list of labels, not 5'),
+    ({'a', 1}, 'a', 'state 1 is of type int'), ('ab', 'a', "list of labels, not the string 'ab'"),
     (['a', 'b', 'a'], 'b', "'a' is listed twice: list it once"),
     (['a', ''], 'a', 'empty label'), (['a', 1], 'a', "state 1 is of type int.* string, '1'"),
     (['a', None], 'a', 'state None'), (['a'], 'b', "initial state 'b' is not"),
@@ -89,6 +96,27 @@ def test_refuses_a_complete_chain(symbols, initial, message):
     with pytest.raises(ChainError, match=message) as caught:
         Chain.complete(symbols, initial)
     assert 'twice' not in message or caught.value.state == 'a'
+
+
+@pytest.mark.parametrize('chain', [
+    Chain({Region.DOCK: [Region.DOCK, Region.HALL], Region.HALL: {Region.DOCK: 1.0}}, Region.DOCK),
+    Chain.complete(Region, Region.DOCK), Chain.complete({*Region}, Region.DOCK)])
+@pytest.mark.parametrize('policy', ['paper', 'guided', 'adaptive'])
+def test_labels_of_an_enumeration(chain, policy):
+    """A step once looked for ever for what `format` does not make of them."""
+    assert {type(state) for state in chain.states} == {str} and chain.initial_state == 'dock'
+    online = OnlineMechanism(chain, Privacy(1.0), policy=policy)
+    assert chain.is_feasible([online.step(symbol) for symbol in ('dock', Region.HALL, None)])
+
+
+@pytest.mark.parametrize('state', [['dock'], 0, None])
+def test_what_is_no_state(state):
+    mechanism = OnlineMechanism(Chain(OK, 'dock'), Privacy(1.0))
+    for call in (mechanism.chain.successors, mechanism.chain.probabilities,
+                 lambda s: mechanism.distribution('dock', s)):
+        with refused(ChainError, 'is not a state of the chain'):
+            call(state)
+    assert not mechanism.chain.is_feasible([state])
 
 
 def test_errors_are_value_errors_of_this_package():

@@ -35,5 +35,7 @@ def test_deviation(scale):
 
 
 def test_a_huge_scale():
+    for scale in (10**15, 10**16, 10**30):
+        assert discrete_laplace_deviation(Fraction(scale)) == pytest.approx(sqrt(2) * scale, 0.2)
     drawn = [draw_discrete_laplace(Fraction(10**30), replayable_random()) for _ in range(20)]
     assert all(isinstance(x, int) and abs(x) < 10**33 for x in drawn)

@@ -5,7 +5,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from symdp_ros import Chain
+from symdp_ros import Chain, OfflineMechanism, Privacy
+from symdp_ros.analysis.accuracy import accuracy
 from symdp_ros.core.models import counting_model
 from symdp_ros.core.offline.exponential_errors import (_WidePasses, exponential_distances,
                                                        exponential_errors)
@@ -42,6 +43,21 @@ def test_a_word_that_is_too_wide_beside_one_that_is_not(astray, ratio, trust):
         alone = exponential_errors(APART, columns[:, some], ratio, models, True)
         assert errors[:, some] == pytest.approx(alone[0], rel=1e-12, abs=1e-13)
         assert variances[some] == pytest.approx(alone[1], rel=1e-9, abs=1e-12)
-    chances = exponential_distances(APART, astray, ratio, models)
+    chances = exponential_distances(APART, columns[:, :1], ratio, models)
     assert chances.sum() == pytest.approx(1, rel=1e-12)
     assert chances @ np.arange(len(chances)) == pytest.approx(errors[:, 0].sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize('stays, epsilon, word', [
+    (0.0, 36.83, 'bbabb'), (0.0, 22.1, 'ababa'), (1e-9, 50.0, 'aabb'), (1 - 1e-9, 50.0, 'aaba')])
+def test_an_alphabet_whose_robot_hardly_ever_stays_or_moves(stays, epsilon, word):
+    """What others than the likeliest symbol are worth is not lost beside it."""
+    mechanism = OfflineMechanism(Chain.complete(['a', 'b'], 'a', stays),
+                                 Privacy(epsilon), trust=1.0)
+    outputs = [*product('ab', repeat=len(word))]
+    expected = sum(chance * sum(s != o for s, o in zip(word, output, strict=True))
+                   for chance, output in zip(mechanism.law.exact_probabilities(
+                       [*word], outputs), outputs, strict=True))
+    assert accuracy(mechanism, [*word]).mean == pytest.approx(float(expected), abs=1e-12)
+    chances = mechanism.distance_distribution([*word])
+    assert chances @ np.arange(len(chances)) == pytest.approx(float(expected), rel=1e-12)

@@ -15,8 +15,9 @@ import pytest
 from refusals import refused
 from strategies import feasible_words, FOUR, thorough
 from symdp_ros import Chain, ChainError, ConfigurationError, OfflineMechanism, Privacy
-from symdp_ros.core.models import (check_base, counting_model, known_model, LEAST_WEIGHT,
-                                   make_models, public_models, STAYING, SWITCH)
+from symdp_ros.core.mechanism_settings import MechanismSettings
+from symdp_ros.core.models import (counting_model, known_model, LEAST_WEIGHT, make_models,
+                                   public_models, STAYING, SWITCH)
 from symdp_ros.core.offline.reachable import MODEL_LANES
 
 for_all_chains = pytest.mark.parametrize('chain', CHAINS_WITH_P.values(), ids=CHAINS_WITH_P)
@@ -276,14 +277,15 @@ def test_a_uniform_row_stays_exactly_uniform():
     ('Chain', 0.8), ('', 0.8), (None, 0.8), ('chain', -0.1), ('chain', 1.5), ('chain', inf),
     ('chain', float('nan')), ('chain', '1'), ('chain', True), ('counting', None)])
 def test_what_is_no_base(base, trust):
-    with refused(ConfigurationError, setting='base' if trust == 0.8 else 'trust'):
-        check_base(base, trust)
     for selection in ('exponential', 'causal'):
-        with pytest.raises(ConfigurationError):
+        with refused(ConfigurationError, setting='base' if trust == 0.8 else 'trust'):
             OfflineMechanism(FOUR, Privacy(1.0), selection=selection, base=base, trust=trust)
+        with refused(ConfigurationError, setting='base' if trust == 0.8 else 'trust'):
+            MechanismSettings(selection, base=base, trust=trust).check()
 
 
 @pytest.mark.parametrize('trust', [0, 0.0, 0.5, 1, Fraction(1, 3)])
 def test_what_is_a_base(trust):
     for base in ('chain', 'counting'):
-        check_base(base, trust)
+        OfflineMechanism(FOUR, Privacy(1.0), base=base, trust=trust)
+        MechanismSettings(base=base, trust=trust).check()

@@ -232,7 +232,8 @@ def test_the_mean_of_the_distances_is_the_sum_of_the_errors():
     ({'base': 'uniform'}, 'base'), ({'base': None, 'selection': 'causal'}, 'base'),
     ({'trust': 1.1}, 'trust'), ({'trust': float('nan')}, 'trust'), ({'trust': True}, 'trust'),
     ({'trust': '0.5'}, 'trust'), ({'trust': -1e-9, 'base': 'counting'}, 'trust'),
-    ({'selection': 'causal', 'policy': 'none'}, 'policy'), ({'reports': 2}, 'reports'),
+    ({'selection': 'causal', 'policy': 'none'}, 'policy'), ({'policy': 'none'}, 'policy'),
+    ({'policy': 'planned'}, 'policy'), ({'reports': 2}, 'reports'),
     ({'reports': 2, 'policy': 'adaptive'}, 'reports'),
     ({'reports': 2, 'selection': 'causal', 'policy': 'guided'}, 'reports')])
 def test_settings_that_are_none(options, setting):

@@ -13,9 +13,10 @@ from random import Random
 from cryptography.hazmat.primitives.ciphers import algorithms, Cipher, modes
 import numpy as np
 import pytest
+from refusals import refused
 from scipy.stats import binomtest
 from strategies import FOUR
-from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
+from symdp_ros import Chain, ConfigurationError, OfflineMechanism, OnlineMechanism, Privacy
 from symdp_ros.core.word_arrays import WordBits
 
 ALPHA = 1e-6
@@ -76,7 +77,8 @@ def test_integers_of_words_are_those_of_their_streams(dtype):
 
 
 def test_a_key_is_drawn_from_the_random_numbers_of_a_test():
-    found = {WordBits.of_numbers(1, Random(seed)).stream(0).getrandbits(64) for seed in range(9)}
+    found = {WordBits.of_words(1, None, Random(seed)).stream(0).getrandbits(64)
+             for seed in range(9)}
     assert len(found) == 9
 
 
@@ -93,6 +95,17 @@ def test_every_call_has_a_key_of_its_own():
     mechanism = OnlineMechanism(chain, Privacy(0.0))
     assert len({tuple(mechanism.privatize_many(np.zeros(60, int), [0, 60]).tolist())
                 for _ in range(3)}) == 3
+
+
+@pytest.mark.parametrize('mechanism', [
+    OnlineMechanism(FOUR, Privacy(1.0)), OnlineMechanism(FOUR, Privacy(1.0), policy='adaptive'),
+    OfflineMechanism(FOUR, Privacy(1.0)), OfflineMechanism(FOUR, Privacy(1.0), base='counting'),
+    OfflineMechanism(FOUR, Privacy(1.0, zones={'all': FOUR.states}))])
+@pytest.mark.parametrize('words', [1, 2, 4])
+def test_bits_of_another_number_of_words(mechanism, words):
+    """Several words with the same bits would show where they differ."""
+    with refused(ConfigurationError, f'of {words} words, not of 3', setting='bits'):
+        mechanism.privatize_many([0, 1, 2], [0, 1, 2, 3], WordBits(words))
 
 
 @pytest.mark.parametrize('dtype', [np.uint32, np.uint64])

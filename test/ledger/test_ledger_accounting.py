@@ -168,7 +168,7 @@ def test_an_accounting_is_not_changed_in_passing(ledger):
     assert len(ledger.entries()) == 1 and ledger.account('r1').delta == DELTA
     with Ledger(ledger.path) as other, refused(BudgetError, (
             'is 5 (zcdp, δ = 1e-06) in the ledger, not 5 (pure): leave it out, name that '
-            f"accounting, or change it with symdp ledger {ledger.path} --set-budget 'r1' 5 "
+            f'accounting, or change it with symdp ledger {ledger.path} --set-budget r1 5 '
             '--accounting pure'), subject='r1', limit=5):
         other.keep_budget('r1', 5.0, 'pure')
     for subject, budget in ('r1', 5), ('r3', 0):
@@ -177,7 +177,7 @@ def test_an_accounting_is_not_changed_in_passing(ledger):
                      '(zcdp, δ = 1e-05): ', limit=budget) as says:
             ledger.keep_budget(subject, 0.0, 'zcdp', 1e-5)
         assert str(says.value).endswith(
-            f" --set-budget '{subject}' {budget} --accounting zcdp --delta 1e-05")
+            f' --set-budget {subject} {budget} --accounting zcdp --delta 1e-05')
     ledger.keep_budget('r2', 5.0)
     with refused(BudgetError, 'is 5 (pure) in the ledger, not 5 (zcdp', subject='r2', limit=5):
         ledger.keep_budget('r2', 5.0, 'zcdp', 1e-6)

@@ -4,6 +4,7 @@
 from fractions import Fraction
 import json
 from pathlib import Path
+import shlex
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ from ledgers import loss
 import pytest
 from refusals import refused
 from symdp_ros import BudgetError
+from symdp_ros.cli.main import main
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.ledger.storage.entries import LedgerEntries
 
@@ -42,10 +44,21 @@ def test_another_budget_in_passing_is_refused(ledger):
         for attempt in (lambda: charge(ledger, 1, 'b', subject_budget=float(other)),
                         lambda: ledger.keep_budget('r1', float(other))):
             with refused(BudgetError, f'is 5 in the ledger, not {other}: leave it out, or change '
-                         f"it with symdp ledger {ledger.path} --set-budget 'r1' {other}",
+                         f'it with symdp ledger {ledger.path} --set-budget r1 {other}',
                          subject='r1', limit=5, cost=None):
                 attempt()
     assert ledger.spent('r1') == 1
+
+
+def test_the_command_that_is_advised_can_be_copied(tmp_path):
+    with Ledger(tmp_path / 'a ledger.sqlite') as ledger:
+        ledger.keep_budget('the 3rd "r"', 5.0)
+        with pytest.raises(BudgetError) as caught:
+            ledger.keep_budget('the 3rd "r"', 6.0)
+    advised = shlex.split(str(caught.value).partition('change it with ')[2])
+    assert main(advised[1:]) == 0
+    with Ledger(tmp_path / 'a ledger.sqlite') as ledger:
+        assert ledger.account('the 3rd "r"').budget == 6
 
 
 def test_a_budget_is_kept_though_the_charge_that_named_it_is_refused(ledger):

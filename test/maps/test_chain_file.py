@@ -242,3 +242,13 @@ def test_refuses_tags(write, tmp_path, content, line):
 def test_a_label_may_be_tagged_a_string(write):
     path = write('initial_state: !!str no\ntransitions: {!!str no: [!!str no]}\n')
     assert Chain.from_yaml(path) == Chain({'no': ['no']}, 'no')
+
+
+@pytest.mark.parametrize('name', ['map', 'map.lif', 'map.json'])
+def test_the_content_decides_what_is_no_chain_file(tmp_path, name):
+    file = tmp_path / name
+    file.write_text('{"layouts": []}')
+    with pytest.raises(ChainError, match='no chain file: read maps of other tools with'):
+        Chain.from_yaml(file)
+    file.write_text('{"initial_state": "a", "transitions": {"a": ["a"]}}')
+    assert Chain.from_yaml(file).states == ('a',)

@@ -220,8 +220,7 @@ def test_the_moments_of_a_shape_whose_centroid_lies_outside():
 
 
 def test_places_of_nodes():
-    places = places_of_nodes({'a': (0, 0), 'b': (4, 0), 'c': (4, 0), 'd': (0, 1),
-                              'far': (1e300, 0)}, {'d': 'L2'})
+    places = places_of_nodes({'a': (0, 0), 'b': (4, 0), 'c': (4, 0), 'd': (0, 1)}, {'d': 'L2'})
     assert places == {'a': Place(0.0, 0.0, (1.0, 0.0, 1.0)), 'b': Place(4.0, 0.0, (1.0, 0.0, 1.0)),
                       'c': Place(4.0, 0.0, (1.0, 0.0, 1.0)),
                       'd': Place(0.0, 1.0, (0.25, 0.0, 0.25), 'L2')}

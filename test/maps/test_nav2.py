@@ -8,7 +8,8 @@ from map_samples import BUILDING, collection, edge, layout, lif, LOOP, nav_graph
 import pytest
 from refusals import refused
 from shared_data import shared, shared_case
-from symdp_ros import ChainError
+from symdp_ros import ChainError, ConfigurationError
+from symdp_ros.cli.main import main
 from symdp_ros.maps import read_chain, read_graph
 from symdp_ros.maps.regions import read_locator
 
@@ -57,6 +58,40 @@ def test_nodes_alone_are_a_graph_and_other_geometries_are_none(read):
     assert read(collection()).successors == {'0': [], '1': []}
     with refused(ChainError, 'it has no Point, and so no node: there are 1 Polygon'):
         read(json.dumps({'features': [POLYGON]}))
+
+
+def test_nodes_in_other_frames(read):
+    def node(number, **more):
+        return {'properties': {'id': number, **more},
+                'geometry': {'type': 'Point', 'coordinates': [5 * number, 0]}}
+
+    def graph(*nodes):
+        return read(json.dumps({'features': [*nodes, *LOOP]}))
+
+    same = graph(node(0, frame='odom'), node(1, frame='odom'))
+    assert same.about[1] == 'metres, in the frame odom' and not same.unaligned
+    for first in ({}, {'frame': ''}, {'frame': None}, {'frame': 'map'}):
+        plain = graph(node(0, **first), node(1, frame='map'))
+        assert plain.about[1] == 'metres' and not plain.unaligned
+        mixed = graph(node(0, **first), node(1, frame='odom'))
+        assert mixed.about[1] == 'no positions' and not mixed.positions
+        with refused(ConfigurationError, 'different frames, map, odom', setting='regions_file'):
+            read_locator(mixed)
+
+
+def test_a_node_that_is_no_point_is_named_where_an_edge_needs_it(read):
+    nodes = [{'properties': {'id': i}, 'geometry': {'type': 'MultiPoint', 'coordinates': [[i, 0]]}}
+             for i in (0, 1)]
+    with refused(ChainError, 'joins node 0, which is not in the file (left out: 2 Multi'):
+        read(json.dumps({'features': [*nodes, *LOOP]}))
+
+
+def test_a_node_beyond_all_places_has_no_position(read, tmp_path):
+    far = json.dumps({'features': [*(
+        {'properties': {'id': i}, 'geometry': {'type': 'Point', 'coordinates': [x, 0]}}
+        for i, x in enumerate((1.7e308, -1.7e308, 3))), *LOOP, edge(0, 2), edge(2, 0)]})
+    assert read(far).positions == {'2': (3.0, 0.0)}
+    assert main(['check', str(tmp_path / 'map.json'), '-o', str(tmp_path / 'map.svg')]) == 0
 
 
 def test_every_shared_graph_is_read_alike_with_what_qgis_adds(read):
@@ -128,7 +163,7 @@ def test_malformed_navigation_graphs(read, text, said):
         read(text, '0.yaml')
 
 
-@pytest.mark.parametrize('name', ['map', 'map.lif', 'map.tmap', 'map.graph.txt', 'MAP.DAT'])
+@pytest.mark.parametrize('name', ['map', 'map.lif', 'map.tmap', 'map.graph', 'MAP.DAT'])
 @pytest.mark.parametrize('text', [collection(*LOOP), lif(layout()), nav_graph(), BUILDING,
                                   '2 9 9 1 0 0 0 1 1 E 5 1 5 0 1 0 W 5',
                                   '{"transitions": {"a": ["b"], "b": ["a"]}}'])
@@ -154,6 +189,8 @@ def test_json_can_be_a_chain_file(tmp_path):
     (b'zones: {a: [b]}\n', 'a zones file'),
     (b'{"directed": false, "multigraph": false, "graph": {}, "nodes": [{"id": "a"}, {"id": "b"}],'
      b' "links": [{"source": "a", "target": "b"}]}', 'an undirected edge is two moves'),
+    (b'{"nodes": [{"id": "a"}], "links": []}', 'an undirected edge is two moves'),
+    (b'{"nodes": [{"id": "a"}], "edges": []}', 'an undirected edge is two moves'),
     (b'{"headerId": 1, "serialNumber": "x"}', 'a message of VDA 5050'),
     (b'<?xml version="1.0"?>\n<osm>', 'an OpenStreetMap or Lanelet2 map'),
     (b'<sdf>', 'a world of Gazebo'), (b'<a>', 'XML'), (b'digraph {a -> b}', 'Graphviz'),
@@ -181,8 +218,6 @@ def test_the_case_of_a_floor_without_a_name(level):
 
 
 def test_check_says_at_its_top_what_it_read(tmp_path, capsys):
-    from symdp_ros.cli.main import main
-
     file, figure = tmp_path / 'house.building.yaml', tmp_path / 'map.svg'
     file.write_text(BUILDING)
     assert main(['check', str(file), '-o', str(figure)]) == 0
@@ -201,8 +236,6 @@ def test_check_says_at_its_top_what_it_read(tmp_path, capsys):
 
 
 def test_check_draws_in_a_terminal_where_it_fits(tmp_path, capsys, monkeypatch):
-    from symdp_ros.cli.main import main
-
     file = tmp_path / 'map.geojson'
     file.write_text(collection(*LOOP))
     monkeypatch.setattr('sys.stdout.isatty', lambda: True)

@@ -81,6 +81,10 @@ def test_graph_and_level_are_for_buildings(tmp_path, name, choice):
     ('map.yaml', '{[a]: b, levels: 1, name: c}', 'a key of the building must be a name'),
     ('map.yaml', '', 'it is empty'),
     ('map.txt', '', 'it is empty'),
+    ('map.geojson', ' \n', 'it is empty'),
+    ('map.graph', 'digraph {a -> b}', 'a graph for Graphviz'),
+    ('map.graph', 'a b', 'the number of vertices is'),
+    ('map.graph', '{a', 'the number of vertices is'),
     ('map.graph', None, 'cannot be read'),
 ])
 def test_what_is_no_map(tmp_path, name, content, text):
@@ -100,6 +104,13 @@ def test_pruning_a_file(dead_ends):
     both = read_graph(dead_ends, prune=True, self_loops=True)
     assert both.pruned == found.pruned and both.successors['b'] == ['a', 'b']
     assert read_graph(dead_ends, self_loops=True, initial_state='i').successors['i'] == ['i']
+
+
+def test_pruning_leaves_moves_of_probability_0_to_the_chain(tmp_path):
+    file = tmp_path / 'zero.yaml'
+    file.write_text('initial_state: a\ntransitions:\n  a: [b]\n  b: {c: 1.0, a: 0.0}\n  c: []\n')
+    with refused(ChainError, "state 'b' gives 'a' the probability 0.0", path=file, line=4):
+        read_chain(file, prune=True)
 
 
 def test_the_initial_state_must_survive(dead_ends, tmp_path):
@@ -157,7 +168,7 @@ def test_check_reports_pruning(dead_ends, capsys):
 
 
 def test_check_reports_names_only_where_some_have_none(tmp_path, capsys):
-    for name, named in (('house.building.yaml', '1 states'), ('chain.yaml', None)):
+    for name, named in (('house.building.yaml', '1 state'), ('chain.yaml', None)):
         (tmp_path / name).write_text(FILES[name])
         status, lines, _ = check(capsys, tmp_path / name)
         assert status == 0 and lines.get('named') == named

@@ -200,6 +200,13 @@ def test_names_that_are_no_places(name):
         Remote(name).kind()
 
 
+@pytest.mark.parametrize('key', ['user:SE/CRET', 'user:SE?CRET', 'user:SE@CRET'])
+def test_a_key_that_is_not_encoded_is_not_shown(key):
+    with refused(ConfigurationError, '%2F') as caught:
+        Remote(f's3://{key}@b/x')
+    assert 'SE' not in str(caught.value) and 'CRET' not in str(caught.value)
+
+
 def test_what_is_not_there_or_does_not_answer(walks):
     outcome = walks.release(path=Remote(f'file://{walks.base}/nothing'))
     assert outcome.kind == 'failed' and 'no such file' in outcome.reason

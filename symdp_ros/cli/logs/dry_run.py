@@ -124,7 +124,7 @@ def _account(ledger: Ledger | None, subject: str, named: NamedBudget) -> Account
     """Return a copy of what a subject has spent, to which a dry run adds; with its budget."""
     account = Account(subject) if ledger is None else deepcopy(ledger.account(subject))
     if ledger is not None:
-        named.check(account, printable(ledger.path))
+        named.check(account, ledger.path)
     if named.adds_to(account):
         account.add(named.entry(account))
     return account

@@ -8,7 +8,7 @@ from symdp_ros.cli.logs.log_arguments import check_period, listed_logs, new_acco
 from symdp_ros.cli.maps.chain import chain_path
 from symdp_ros.cli.maps.check import add_chain_arguments, pruned_graph_of
 from symdp_ros.cli.progress import tell
-from symdp_ros.errors import ConfigurationError, LogError, printable
+from symdp_ros.errors import ConfigurationError, LogError, printable, shell_word
 from symdp_ros.ledger.charging import Charging
 from symdp_ros.logs import LogState
 from symdp_ros.options import (CLIP, LEARN_LEDGER, LEARN_UNIT, LEARNED_CHAIN, OF_LEARNED_LOGS,
@@ -87,5 +87,5 @@ def run(options: argparse.Namespace) -> int:
                   f'{settings.unit_text}')
     for sentence in filter(None, (outcome.reason, str(account), account.repeated_text)):
         console.print(sentence)
-    console.print(f'what it gains: symdp calibrate {printable(outcome.files[0])}')
+    console.print(f'what it gains: symdp calibrate {shell_word(outcome.files[0])}')
     return 0

@@ -12,7 +12,7 @@ from symdp_ros.cli.logs.log_arguments import new_account
 from symdp_ros.cli.printed_tables import plain_table
 from symdp_ros.cli.progress import tell
 from symdp_ros.core.naming import quoted
-from symdp_ros.errors import ConfigurationError, printable
+from symdp_ros.errors import ConfigurationError, printable, shell_word
 from symdp_ros.ledger.accounts import accounting_text, SHOWN_DELTA, Unit
 from symdp_ros.ledger.entry import as_text, rounded_up, written
 from symdp_ros.maps.reports import as_fraction
@@ -182,7 +182,7 @@ def _shown_accounts(ledger, subject):
 
 def _print_summary(ledger, accounts):
     """Print what many subjects have spent: the most of one, and who has least left."""
-    console, file = _console(), printable(ledger.path)
+    console, file = _console(), shell_word(ledger.path)
     spent = {account.subject: account.counted for account in accounts}
     limited = [account for account in accounts if account.budget is not None]
     most = max(accounts, key=lambda account: spent[account.subject])

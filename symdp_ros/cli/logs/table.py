@@ -8,7 +8,7 @@ from symdp_ros.cli.arguments import add_arguments
 from symdp_ros.cli.logs.log_arguments import check_period
 from symdp_ros.cli.maps.check import add_chain_arguments
 from symdp_ros.cli.progress import progress, tell
-from symdp_ros.errors import printable
+from symdp_ros.errors import printable, shell_word
 from symdp_ros.maps.dead_ends import counted
 from symdp_ros.options import OF_TABLE, TABLE, TABLE_PARTIAL, TABLE_SUBJECT
 
@@ -47,6 +47,6 @@ def run(options: argparse.Namespace) -> int:
     print(f'{printable(output)}: {counted(made.rows, "symbol")} of '
           f'{counted(made.routes, "route")} of {counted(made.robots, "robot")}. It holds the '
           'true routes: only you can read it')
-    print(f'to make it private: symdp release {printable(output)} -o OUT.parquet --map MAP '
+    print(f'to make it private: symdp release {shell_word(output)} -o OUT.parquet --map MAP '
           '--epsilon EPSILON --ledger LEDGER')
     return 1 if made.problems else 0

@@ -158,7 +158,8 @@ def _report(graph: TransitionGraph, measured: Structure, pruning: bool
     yield 'file', printable(graph.source)
     yield 'states', measured.states
     if graph.unnamed is not None:
-        yield 'named', f'{sum(state not in graph.unnamed for state in graph.successors)} states'
+        named = sum(state not in graph.unnamed for state in graph.successors)
+        yield 'named', counted(named, 'state')
     on_levels = Counter(graph.levels.values())
     if len(on_levels) > 1:
         yield 'levels', ', '.join(f'{printable(level)} ({counted(number, "state")})'

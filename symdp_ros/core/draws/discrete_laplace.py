@@ -38,9 +38,9 @@ def draw_discrete_laplace(scale: Fraction, random: RandomBits) -> int:
 
 
 def discrete_laplace_deviation(scale: Fraction) -> float:
-    """Return the standard deviation √(2α)/(1 − α)."""
+    """Return the standard deviation √(2α)/(1 − α); √2·scale where α rounds to 1."""
     alpha = exp(-1 / float(scale))
-    return sqrt(2 * alpha) / (1 - alpha)
+    return sqrt(2 * alpha) / (1 - alpha) if alpha < 1 else sqrt(2) * float(scale)
 
 
 def _bernoulli_exp(gamma: Fraction, random: RandomBits) -> bool:

@@ -3,7 +3,6 @@
 """The modified Hamming-distance automaton of the paper, with exact path counts and policy."""
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from numbers import Integral
 from random import SystemRandom
 from typing import NamedTuple
 
@@ -11,7 +10,8 @@ from symdp_ros.core.annotations import RandomBits
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.draws.exact_draw import draw_index
 from symdp_ros.core.mechanism import listed_word
-from symdp_ros.errors import ConfigurationError, UnknownSymbolError
+from symdp_ros.errors import ConfigurationError
+from symdp_ros.settings import is_whole
 
 
 class AutomatonState(NamedTuple):
@@ -52,18 +52,16 @@ class HammingAutomaton:
     :param chain: the public chain.
     :param word: w_1…w_n, sensitive; it need not be feasible; None: unlike every symbol.
     :param distance: ℓ, 0…n.
+    :raises ChainError: something else is passed as chain.
     :raises UnknownSymbolError: a symbol is no state.
-    :raises ConfigurationError: the distance is not an integer in 0…n.
+    :raises ConfigurationError: the distance is not an integer in 0…n; the word is no list.
     """
 
     def __init__(self, chain: Chain, word: Iterable[str | None], distance: int):
         index: dict[str | None, int | None] = {None: None}
-        index.update(chain.state_index)
-        word = listed_word(word)
-        if not all(symbol in index for symbol in word):
-            raise UnknownSymbolError
-        if (isinstance(distance, bool) or not isinstance(distance, (int, Integral))
-                or not 0 <= distance <= len(word)):
+        index.update(Chain.check(chain).state_index)
+        word = listed_word(word, index)
+        if not (is_whole(distance, 0) and distance <= len(word)):
             raise ConfigurationError(f'distance must be an integer from 0 to {len(word)}, the '
                                      f'length of the word, not {distance!r}', setting='distance')
         self._chain, self._distance = chain, int(distance)

@@ -142,8 +142,6 @@ class WordSampler:
         self._epsilon_per_symbol, self._is_response = epsilon_per_symbol, is_response
         self.moves = chain.moves(models)
         self._is_zoned = chain.zone_starts is not None
-        self._width = len(chain) if chain.zone_starts is None else int(
-            np.diff(chain.zone_starts).max())
         #: the pass in C; None: NumPy does it
         self.compiled = passes.compiled if len(self.moves.offsets) else None
         self._tables = in_numpy.Tables(

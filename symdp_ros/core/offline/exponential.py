@@ -109,8 +109,7 @@ class Exponential(Law):
 
     def draw_many(self, symbols: ShortInts, offsets: Ints,
                   bits: WordBits | None = None) -> ShortInts:
-        if bits is None:
-            bits = WordBits.of_numbers(len(offsets) - 1, self._random)
+        bits = WordBits.of_words(len(offsets) - 1, bits, self._random)
         if self._zones is None:
             return self._sampler.draw_many(symbols, offsets, bits)
         out = np.empty_like(symbols)
@@ -121,9 +120,8 @@ class Exponential(Law):
 
     def _positions(self, word: Word) -> Ints:
         """Return the position of each symbol in `chain.states`; −1: unknown."""
-        index: dict[str | None, int] = {None: -1}
-        index.update(self._chain.state_index)
-        return np.array([index[symbol] for symbol in word], np.int64)
+        index = self._chain.state_index
+        return np.array([-1 if symbol is None else index[symbol] for symbol in word], np.int64)
 
     def _of_positions(self, positions: Ints) -> PassWord:
         zones = None if self._zones is None else self._zones.of(positions)
@@ -160,7 +158,7 @@ class Exponential(Law):
     def distance_distribution(self, word: Word) -> Floats:
         positions = self._positions(word)
         columns = np.where(positions < 0, len(self._chain), positions).reshape(-1, 1)
-        return exponential_distances(self._chain, word, self.ratio(len(word)), self._models,
+        return exponential_distances(self._chain, columns, self.ratio(len(word)), self._models,
                                      self._in_zones(columns))
 
     def errors(self, columns: Ints, variances: bool) -> tuple[Floats, Floats | None]:

@@ -17,7 +17,7 @@ from math import ceil, inf, log, sqrt
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from symdp_ros.core.annotations import Booleans, Floats, Ints, Word
+from symdp_ros.core.annotations import Booleans, Floats, Ints
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.models import Models
 from symdp_ros.core.online.moments import forward, Move
@@ -54,19 +54,15 @@ def exponential_errors(chain: Chain, columns: Ints, ratio: float, models: Models
                       chain, columns, ratio, models, in_zones)
 
 
-def exponential_distances(chain: Chain, word: Word, ratio: float, models: Models,
+def exponential_distances(chain: Chain, columns: Ints, ratio: float, models: Models,
                           in_zones: tuple[Ints, Ints] | None = None) -> Floats:
     """
     Return P[d(word, output) = ℓ]: shape (n + 1,), by recursion over states and distances.
 
-    Parameters as of `exponential_errors`.
+    Parameters as of `exponential_errors`, of one word.
     """
-    index: dict[str | None, int] = {None: len(chain)}
-    index.update(chain.state_index)
-    columns = np.array([index[symbol] for symbol in word], np.int64).reshape(len(word), 1)
-
     def distances(passes: '_Passes') -> Floats:
-        mass = np.zeros((*passes.start.shape[:2], len(word) + 1))
+        mass = np.zeros((*passes.start.shape[:2], len(columns) + 1))
         mass[:, :, 0] = passes.start[:, :, 0]
         for symbol, move in zip(columns[:, 0].tolist(), passes.moves(), strict=True):
             moved = move(mass)
@@ -96,7 +92,6 @@ class _Passes:
         self._in_zones, self._models = in_zones, models
         self._columns, self._ratio, self._states = columns, ratio, len(chain)
         self._initial = chain.state_index[chain.initial_state]
-        self._prepare()
         length, count = columns.shape
         self._spacing = max(1, ceil(sqrt(length)))
         self._checkpoints = dict[int, _Scaled]()
@@ -123,9 +118,6 @@ class _Passes:
             for t in range(begin, end):
                 yield self._move_at(after.pop(), t)
 
-    def _prepare(self) -> None:
-        self._transposed = self._models.transposed
-
     def _no_logarithms(self, shape: tuple[int, int, int]) -> Floats | None:
         return None
 
@@ -151,9 +143,7 @@ class _Passes:
 
     def _sums(self, after: Floats, t: int) -> Floats:
         """Return V before position t."""
-        there = self._weighed(self._models.mixed(after).copy(), t)
-        return np.stack([matrix @ values for matrix, values in zip(
-            self._models.matrices, there, strict=True)])
+        return self._models.gathered(self._weighed(self._models.mixed(after).copy(), t))
 
     def _back(self, values: _Scaled, t: int) -> _Scaled:
         """Return V before position t over its largest."""
@@ -173,8 +163,7 @@ class _Passes:
         def move(mass: Floats) -> Floats:
             if (np.abs(np.where(lost, mass, 0)) > _NOTHING).any():
                 raise _TooWide
-            moved = self._models.switched(np.stack([
-                matrix @ own for matrix, own in zip(self._transposed, mass / sums, strict=True)]))
+            moved = self._models.forward(mass / sums)
             moved *= there
             return moved
 
@@ -184,17 +173,19 @@ class _Passes:
 class _WidePasses(_Passes):
     """V over its largest at each state, whose logarithm is kept."""
 
-    def _prepare(self) -> None:
+    def __init__(self, chain: Chain, columns: Ints, ratio: float, models: Models,
+                 in_zones: tuple[Ints, Ints] | None):
         from scipy.sparse import csr_array
 
-        offsets, self._targets = self._models.offsets, self._models.targets
+        offsets, self._targets = models.offsets, models.targets
         edges = len(self._targets)
         ones, each = np.ones(edges), np.arange(edges)
         self._starts, self._degrees = offsets[:-1], np.diff(offsets)
-        self._onto = csr_array((ones, (self._targets, each)), shape=(self._states, edges))
+        self._onto = csr_array((ones, (self._targets, each)), shape=(len(chain), edges))
         # Adds up faster than `reduceat` does.
-        self._each_row = csr_array((ones, each, offsets), shape=(self._states, edges))
-        self._weights = self._models.weights.astype(np.float64)[:, :, None]
+        self._each_row = csr_array((ones, each, offsets), shape=(len(chain), edges))
+        self._weights = models.weights.astype(np.float64)[:, :, None]
+        super().__init__(chain, columns, ratio, models, in_zones)
 
     def _no_logarithms(self, shape: tuple[int, int, int]) -> Floats | None:
         return np.zeros(shape[1:])

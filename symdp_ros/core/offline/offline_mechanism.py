@@ -10,12 +10,11 @@ from symdp_ros.core.annotations import RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.law import Law
 from symdp_ros.core.mechanism import listed_word, Mechanism
-from symdp_ros.core.models import check_base
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
-from symdp_ros.core.registry import (check_choice, check_learn, check_reports, check_zones,
-                                     DEFAULT_BASE, DEFAULT_LEARN, DEFAULT_POLICY, DEFAULT_TRUST,
-                                     SELECTIONS)
+from symdp_ros.core.registry import (BASES, check_choice, check_learn, check_reports, check_trust,
+                                     check_zones, DEFAULT_BASE, DEFAULT_LEARN, DEFAULT_POLICY,
+                                     DEFAULT_TRUST, POLICIES, SELECTIONS)
 from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.errors import ConfigurationError
 
@@ -75,7 +74,9 @@ class OfflineMechanism(Mechanism):
                  policy: str = DEFAULT_POLICY, reports: int = 1, learn: str = DEFAULT_LEARN,
                  random: RandomBits | None = None):
         check_choice('selection', selection, tuple(SELECTIONS))
-        check_base(base, trust)
+        check_choice('base', base, BASES)
+        check_choice('policy', policy, POLICIES)
+        check_trust(trust)
         super().__init__(chain, privacy)
         name, setting = (policy, 'policy') if selection == 'causal' else (selection, 'selection')
         check_reports(name, reports)
@@ -149,7 +150,7 @@ class OfflineMechanism(Mechanism):
         :param bits: random bits of each word (`core.word_arrays`); None: new ones.
         :return: int32, shape (total,): positions in `chain.states`; longer with `reports`.
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
-        :raises ConfigurationError: arrays of another kind or shape.
+        :raises ConfigurationError: arrays of another kind or shape; bits of fewer or more words.
         """
         words, ends = checked(symbols, offsets, len(self._chain))
         return self.law.draw_many(words, ends, bits)

@@ -178,7 +178,7 @@ def _stepper(
 
     def continue_from(previous: str) -> None:
         nonlocal row
-        if previous is None or previous not in rows:
+        if not isinstance(previous, str) or previous not in rows:
             raise ChainError(f'{previous!r} is not a state of the chain', state=previous)
         row = rows[previous]
 

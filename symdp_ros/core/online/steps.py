@@ -12,7 +12,6 @@ import numpy.typing as npt
 from symdp_ros.core.annotations import Floats, Ints, RandomBits, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.mechanism import Mechanism
-from symdp_ros.core.models import check_base
 from symdp_ros.core.online.adaptive.adaptive import AdaptiveWord
 from symdp_ros.core.online.adaptive.alphabet import AlphabetTables
 from symdp_ros.core.online.adaptive.in_zones import ZonedWord
@@ -25,8 +24,8 @@ from symdp_ros.core.online.response import responses
 from symdp_ros.core.online.targets import Targets
 from symdp_ros.core.privacy import Privacy
 from symdp_ros.core.registry import (check_choice, check_delay, check_learn, check_reports,
-                                     check_zones, DEFAULT_LEARN, DEFAULT_POLICY, DEFAULT_TRUST,
-                                     POLICIES)
+                                     check_trust, check_zones, DEFAULT_LEARN, DEFAULT_POLICY,
+                                     DEFAULT_TRUST, POLICIES)
 from symdp_ros.core.word_arrays import checked, WordBits
 from symdp_ros.core.zones import Signal
 from symdp_ros.errors import ChainError, ConfigurationError
@@ -65,7 +64,7 @@ class OnlineSteps(Mechanism):
                  learn: str = DEFAULT_LEARN, random: RandomBits | None = None):
         check_choice('policy', policy, POLICIES)
         super().__init__(chain, privacy)
-        check_base('chain', trust)
+        check_trust(trust)
         check_delay(policy, delay)
         check_reports(policy, reports)
         check_learn(policy, learn)
@@ -77,14 +76,14 @@ class OnlineSteps(Mechanism):
             raise ConfigurationError(f'{reports} reports for each symbol (report_period) need a '
                                      'map that limits moves: this one lets all follow all',
                                      setting='reports')
-        self._policy, self._trust, self._delay = policy, float(trust), delay
-        self._learn = learn
-        self._per_symbol = reports
+        self._policy, self._trust = policy, float(trust)
+        self._delay = None if delay is None else int(delay)
+        self._learn, self._per_symbol = learn, int(reports)
         self._random = random
         self._batch: OnlineBatch | None = None
         self._width, self._responses = responses(chain.out_degrees().tolist(), privacy)
-        self._tables = _tables_of(
-            chain, privacy, self._trust, reports, learn == 'own') if policy == 'adaptive' else None
+        self._tables = None if policy != 'adaptive' else _tables_of(
+            chain, privacy, self._trust, self._per_symbol, learn == 'own')
         self._targets = guided_targets(chain) if (
             policy == 'guided' and chain.stores_edges) else None
         self._begin_word()
@@ -365,13 +364,12 @@ class OnlineSteps(Mechanism):
         :param bits: random bits of each word (`core.word_arrays`); None: new ones.
         :return: int32: positions in `chain.states`, for a word of n symbols (n − 1)·`reports` + 1.
         :raises UnknownSymbolError: a symbol is none of these; checked before anything is drawn.
-        :raises ConfigurationError: arrays of another kind or shape.
+        :raises ConfigurationError: arrays of another kind or shape; bits of fewer or more words.
         """
         words, ends = checked(symbols, offsets, len(self._chain))
         if self._tables is not None:
             return self.draw_signals(words, ends, bits)[0]
-        if bits is None:
-            bits = WordBits.of_numbers(len(ends) - 1, self._random)
+        bits = WordBits.of_words(len(ends) - 1, bits, self._random)
         if self._batch is None:
             self._batch = OnlineBatch(self._chain, self._targets, self._width, self._responses)
         return self._batch.draw(words, ends, bits)
@@ -388,8 +386,7 @@ class OnlineSteps(Mechanism):
         if self._tables is None:
             raise ConfigurationError('what is drawn is what is published: use privatize_many',
                                      setting='policy')
-        if bits is None:
-            bits = WordBits.of_numbers(len(offsets) - 1, self._random)
+        bits = WordBits.of_words(len(offsets) - 1, bits, self._random)
         reports, signals = draw(
             self._tables, self._delay, self._chain.state_index[self._chain.initial_state],
             symbols.astype(np.int64), offsets, bits)

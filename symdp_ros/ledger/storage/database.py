@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any
 import uuid
 
-from symdp_ros.errors import LedgerError, printable, raising
+from symdp_ros.errors import LedgerError, printable, raising, shell_word
 from symdp_ros.ledger.entry import Entry
 from symdp_ros.ledger.storage.mark import Mark
 
@@ -277,7 +277,8 @@ class LedgerDatabase:
         """Return the error that says what is damaged, and what to do about it."""
         return LedgerError(
             f'{problem}. Nothing is charged to it in this state: restore its newest undamaged '
-            f'copy, if there is one, and run symdp ledger {self.name} --recover', damaged=True)
+            f'copy, if there is one, and run symdp ledger {shell_word(self.path)} --recover',
+            damaged=True)
 
     def _check_not_lost(self) -> None:
         """Check that there is no mark of a ledger that is gone."""

@@ -7,8 +7,6 @@ from typing import Any, Literal
 
 from symdp_ros.maps.graph import TransitionGraph
 
-YAML_SUFFIXES = ('.yaml', '.yml', '.tmap2', '.tmap', '.tplg', '.tpl')
-
 
 @dataclass(frozen=True)
 class MapFormat:

@@ -8,6 +8,10 @@ node, with its `id`; a LineString or MultiLineString is a directed edge from `st
 What else is in the file is left out and counted, and so are lines without `startid` and `endid`
 beside lines that have them. States are the node ids as strings, in the order of the file.
 A graph names no initial state.
+
+A node may name the `frame` of its coordinates. Nav2 takes the others into that of the graph
+(`route_frame`, `map`) by TF, which a file does not have. So positions are in the frame that all
+nodes name, and there are none where nodes name different ones.
 """
 from collections import Counter
 from collections.abc import Callable
@@ -15,13 +19,14 @@ from math import isfinite
 from typing import Any
 
 from symdp_ros.errors import ChainError, printable
-from symdp_ros.maps.dead_ends import counted
+from symdp_ros.maps.dead_ends import counted, some_states
 from symdp_ros.maps.formats.map_format import MapFormat
 from symdp_ros.maps.graph import merged, TransitionGraph
 from symdp_ros.maps.positions import Position
 
 _LINES = 'LineString', 'MultiLineString'
 _DEGREES = 'CRS84', '4326'
+_FRAME = 'map'  # of nodes that name none
 
 
 def nav2_graph(document: dict[str, Any], source: str) -> TransitionGraph:
@@ -34,6 +39,7 @@ def nav2_graph(document: dict[str, Any], source: str) -> TransitionGraph:
     edges: list[tuple[Callable[[str], ChainError], str, str]] = []
     without_ids: list[Callable[[str], ChainError]] = []
     others: Counter[str] = Counter()
+    frames: set[str] = set()
     for number, feature in enumerate(document['features']):
         def problem(text: str, number: int = number) -> ChainError:
             return ChainError(f'feature {number}: {text}', path=source)
@@ -48,6 +54,7 @@ def nav2_graph(document: dict[str, Any], source: str) -> TransitionGraph:
             if node in positions:
                 raise problem(f'node {node} is listed twice: give each node an id of its own')
             positions[node] = _point(feature['geometry'], problem)
+            frames.add(str(properties.get('frame') or _FRAME))
         elif properties.get('startid') is None and properties.get('endid') is None:
             without_ids.append(problem)
         else:
@@ -65,15 +72,21 @@ def nav2_graph(document: dict[str, Any], source: str) -> TransitionGraph:
     for error, *ends in edges:
         for node in ends:
             if node not in positions:
-                raise error(f'the edge joins node {node}, which is not in the file')
+                raise error(f'the edge joins node {node}, which is not in the file' + (
+                    f' (left out: {", ".join(left_out)}; a node is a Point)' if others else ''))
     successors, repeated = merged(positions, ((start, end) for _, start, end in edges))
-    metres = 'metres'
+    metres, unaligned, named = 'metres', '', some_states(sorted(frames))
     if any(name in str(document.get('crs'))[-40:] for name in _DEGREES):
         metres += ', as Nav2 takes them (the file says degrees)'
+    if len(frames) > 1:
+        metres, positions = 'no positions', {}
+        unaligned = f'its nodes are in different frames, {named}, which Nav2 joins by TF'
+    elif named not in ('', _FRAME):
+        metres += f', in the frame {named}'
     about = ['Nav2 route graph', metres]
     about += [f'left out: {", ".join(left_out)}'] if left_out else []
     return TransitionGraph(successors, None, source, positions, repeated=repeated,
-                           about=tuple(about))
+                           about=tuple(about), unaligned=unaligned)
 
 
 def _kind(feature: object, problem: Callable[[str], ChainError]) -> tuple[str, Any]:

@@ -106,4 +106,5 @@ def _position(reader: YamlReader, pose: yaml.Node) -> tuple[float, float]:
 
 
 FORMAT = MapFormat('an LCAS topological map', 'nodes', tmap2_graph,
-                   lambda root: 'nodes' in keys_of(root) and 'directed' not in keys_of(root))
+                   lambda root: 'nodes' in keys_of(root)
+                   and not keys_of(root) & {'directed', 'edges', 'links'})

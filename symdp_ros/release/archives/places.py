@@ -15,7 +15,7 @@ import shutil
 from typing import Any, BinaryIO, cast, TypeAlias
 from urllib.parse import quote, unquote
 
-from symdp_ros.errors import ConfigurationError, LogError, printable, raising
+from symdp_ros.errors import ConfigurationError, LogError, raising
 from symdp_ros.files.durable import files_in
 from symdp_ros.files.regular_file import file_stamp
 
@@ -24,7 +24,9 @@ MANIFEST = '_release.json'
 _DRAFT = '_release.json.draft'
 _NO_DIRECTORIES = 's3', 'gcs', 'abfs'
 _PIECE = 1 << 20  # bytes
-_URI = re.compile(r'(?P<scheme>[A-Za-z][\w+.-]+)://(?:[^/?@]*@)?(?P<path>[^?]*)(\?.*)?')
+# After a colon comes a port: a name of a store holds none, so this would be a part of a key.
+_URI = re.compile(r'(?P<scheme>[A-Za-z][\w+.-]+)://(?:[^/?@]*@)?'
+                  r'(?P<path>[^/?:@]*(?::[0-9]+)?(?:/[^?]*)?)(\?.*)?')
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,8 +103,9 @@ class Remote:
     def _match(self) -> re.Match[str]:
         match = _URI.fullmatch(self.uri)
         if match is None or not match['path'].strip('/'):
-            raise ConfigurationError(f'{printable(self.uri)} is no place in a store: write it '
-                                     'like s3://BUCKET/PATH')
+            # Not quoted: it may hold a key.
+            raise ConfigurationError('this is no place in a store: write it like s3://BUCKET/PATH '
+                                     '(in a key, / is %2F, ? is %3F, and @ is %40)')
         return match
 
     def _info(self) -> Any:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, ShortInts, Weights
+from symdp_ros.core.neighbours import from_all
 from symdp_ros.core.offline.passes import FAR, NEVER, PassWord, POWERS, TOP
 from symdp_ros.core.offline.reachable import Moves
 
@@ -74,7 +75,7 @@ def sweep(first: int, last: int, word: PassWord, moves: Moves, tables: Tables, W
         else:
             after = W[row + 1].reshape(-1, lanes)
             if not len(moves.offsets):
-                terms = _from_all(after, moves)[None]
+                terms = from_all(after, *moves.weights.astype(np.float64))[None]
             else:
                 table = tables.of(states, ranges[t + 1])
                 terms = after.take(table.columns, axis=0)
@@ -96,21 +97,6 @@ def sweep(first: int, last: int, word: PassWord, moves: Moves, tables: Tables, W
         if (symbol := int(word.symbols[t])) in states:
             here[symbol - states.start] *= word.ratio
     return total
-
-
-def _from_all(after: Floats, moves: Moves) -> Floats:
-    """
-    Return V where all can follow all: shape (states, lanes).
-
-    What leaves a state is added up from those before it and those after it: a difference, from the
-    sum of all, would not be precise.
-    """
-    other, stay = moves.weights.astype(np.float64)
-    others = np.zeros_like(after)
-    np.add.accumulate(after[:-1], axis=0, out=others[1:])
-    others[:-1] += np.add.accumulate(after[:0:-1], axis=0)[::-1]
-    values: Floats = other * others + stay * after
-    return values
 
 
 def _mix(values: Floats, moves: Moves, here: Floats) -> None:
