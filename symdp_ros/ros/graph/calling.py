@@ -5,7 +5,7 @@ from time import monotonic
 
 from lifecycle_msgs.srv import ChangeState
 from rclpy.exceptions import NameValidationException
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import Trigger
@@ -68,7 +68,7 @@ def call(domain: int, name: str, transition: str, seconds: float,
     return response.success, getattr(response, 'message', '')
 
 
-def _wait_until_known(node: Node, executor: SingleThreadedExecutor, name: str,
+def _wait_until_known(node: Node, executor: Executor, name: str,
                       seconds: float) -> None:
     """
     Wait, at most some seconds, until the node of a service knows all clients made so far.

@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from time import monotonic
 
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from symdp_ros.errors import ConfigurationError, printable, raising
 from symdp_ros.messages.fields import message_class
@@ -47,10 +47,10 @@ def listen(domain: int, topic: str, seconds: float,
             while (left := until - monotonic()) > 0:
                 executor.spin_once(timeout_sec=min(left, 1.0))
             subscription.destroy()
-            return type_name
+        return type_name
 
 
-def _type_of(node: Node, executor: SingleThreadedExecutor, topic: str, seconds: float,
+def _type_of(node: Node, executor: Executor, topic: str, seconds: float,
              domain: int) -> str:
     until = monotonic() + seconds
     while not node.count_publishers(topic) and monotonic() < until:
