@@ -10,6 +10,8 @@ from strategies import exp_bounds, feasible_words, per_symbol
 from symdp_ros import Chain
 
 ALPHA = 1e-6
+#: What `compared` says of two words that one output tells apart too well.
+EXCESS = 'more than e to the jε/k'
 
 
 @cache
@@ -76,7 +78,7 @@ def compared(words, laws, epsilon, adjacency):
                 first = laws[one][outputs[output]]
                 second = laws[others[other]][outputs[output]]
                 if (j, first, second) not in looked_at:
-                    assert first <= limit * second
+                    assert first <= limit * second, EXCESS
                     looked_at.add((j, first, second))
     return pairs
 
