@@ -8,6 +8,7 @@ one name and the same stamps then give the same release, byte by byte, with the 
 modes, and the same answers.
 """
 import json
+import os
 import random
 
 from hypothesis import given, HealthCheck, settings
@@ -19,6 +20,7 @@ from symdp_ros import Chain, Privacy
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.ledger.ledger import Ledger
 from symdp_ros.release.answers import release_answer, status_answer
+from symdp_ros.release.draft import FILE_BYTES
 from symdp_ros.release.session import Releaser
 
 #: Names of several lengths: what is written of them has several sizes.
@@ -45,7 +47,8 @@ def blind_draws(monkeypatch):
 def write(path, form, entries):
     """Write (stamp, symbol) as a log."""
     if form == 'csv':
-        rows = [f'{stamp / SECOND},"' + symbol.replace('"', '""') + '"' for stamp, symbol in entries]
+        rows = ['{},"{}"'.format(stamp / SECOND, symbol.replace('"', '""'))
+                for stamp, symbol in entries]
         path.write_text('\n'.join(['stamp,symbol', *rows, '']))
     elif form == 'jsonl':
         path.write_text(''.join(json.dumps({'stamp': stamp / SECOND, 'symbol': symbol}) + '\n'
@@ -98,6 +101,33 @@ def test_all_but_the_draws_is_the_same(tmp_path_factory, form, released, data):
         runs.append(seen_of(tmp_path_factory.mktemp('place'), form, logs, given_settings))
     assert runs[0] == runs[1]
     assert runs[0][0][0] == 'released'
+
+
+@pytest.mark.parametrize('length', [1, 1000])
+@pytest.mark.parametrize('form', ['csv', 'jsonl', 'sqlite3', 'mcap'])
+@pytest.mark.parametrize('name', ['b', 'x' * 300, 'ü' * 100, '"' * 100],
+                         ids=['short', 'long', 'umlauts', 'quotes'])
+def test_on_a_disk_that_is_nearly_full_too(tmp_path, monkeypatch, form, name, length):
+    """Else what does not fit would be drawn again, without a charge, until it is small."""
+    given_settings = release_settings(Chain({'a': ['a', name], name: ['a', name]}, 'a'),
+                                      Privacy(1.0), format=form)
+    log, least = [(i * SECOND, 'a') for i in range(length)], 1 << 20
+    bound = least + FILE_BYTES + length * given_settings.most_bytes
+    for free in (least, (least + bound) // 2, bound - 1, bound, bound + 5000):
+        for drawn in 'a', name:
+            place = tmp_path / f'{drawn == name} {free}'
+            monkeypatch.setattr(OfflineMechanism, 'privatize', lambda self, word, drawn=drawn:
+                                [drawn] * len(word))
+            monkeypatch.setattr(os, 'statvfs', lambda path, place=place, free=free: nearly_full(
+                place / 'out', free))
+            kind, *_ = seen_of(place, 'csv', [log], given_settings)[0]
+            assert kind == ('released' if free >= bound else 'failed'), (free - bound, drawn)
+
+
+def nearly_full(directory, size):
+    """Return what `os.statvfs` would, of a disk of this size that holds these files."""
+    used = sum(path.lstat().st_size for path in directory.rglob('*') if path.is_file())
+    return os.statvfs_result((1, 1, size, size - used, max(0, size - used), 0, 0, 0, 0, 255))
 
 
 @given(data=st.data())
