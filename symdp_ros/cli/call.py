@@ -35,6 +35,8 @@ def run(options: argparse.Namespace) -> int:
         from symdp_ros.ros.graph.calling import call
     success, message = call(domain_of(options), options.service, options.transition,
                             options.seconds, options.timeout)
+    if not message and options.transition and not success:
+        message = 'refused: its state has no such transition, or it failed, as its log says'
     message = message or ('done' if success else 'refused')
     lines = [message]
     if sys.stdout.isatty() and not options.raw:
