@@ -19,7 +19,8 @@ from symdp_ros.maps.graph import TransitionGraph
 
 TOWN, SPARSE = 'town', 'sparse town'  # the second one without staying
 _TOWNS = {TOWN: CHAIN_FILE, SPARSE: SPARSE_FILE}
-_OF_MAPS = '.yaml', '.yml', '.tmap2', '.tmap', '.tplg', '.tpl', '.geojson', '.json', '.lif', '.graph'
+_OF_MAPS = (
+    '.yaml', '.yml', '.tmap2', '.tmap', '.tplg', '.tpl', '.geojson', '.json', '.lif', '.graph')
 HABIT = 0.9
 
 
