@@ -389,7 +389,8 @@ class AdaptiveWord:
             since = count - ticks
         rows = -(-count // self.tables.row) + -since // self.tables.row  # after `since`
         if (len(signals) != self._marks * rows or max(previous, before) >= n
-                or count >= _MOST_TICKS or count % self._report or since < 0
+                or count >= _MOST_TICKS or since < 0
+                or count % self._report or since % self._report
                 or self.tables.learns and since % self.tables.row
                 or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6
                 or not begin[:, -self.tables.moves.models:].any()):  # the public models
