@@ -16,11 +16,11 @@ def neighbours(chain, state):
             if s != state and (s in chain.successors(state) or state in chain.successors(s))}
 
 
-def assert_connected(chain, states):
+def are_connected(chain, states):
     reached = {states[0]}
     for _ in states:
         reached |= {t for s in reached for t in neighbours(chain, s) if t in states}
-    assert reached == {*states}
+    return reached == {*states}
 
 
 @given(chains(max_states=12, complete=False), st.integers(2, 6))
@@ -30,14 +30,12 @@ def test_zones_are_connected_and_small(chain, size):
     zones.numbers(chain)  # each state is in one
     for states in zones.values():
         assert len(states) <= size
-        assert_connected(chain, states)
+        assert are_connected(chain, states)
     for state in zones.alone:  # only where no zone around it has room, or can do without
         for s in neighbours(chain, state):
             states = zones[zones.of(s)]
             assert len(states) == size
-            with pytest.raises(AssertionError):
-                assert len(states) > 2
-                assert_connected(chain, [t for t in states if t != s])
+            assert len(states) == 2 or not are_connected(chain, [t for t in states if t != s])
 
 
 @pytest.mark.parametrize('side, size', [(6, 4), (7, 12), (10, 12), (15, 16)])

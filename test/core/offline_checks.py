@@ -10,6 +10,10 @@ from strategies import exp_bounds, feasible_words, per_symbol
 from symdp_ros import Chain
 
 ALPHA = 1e-6
+#: What `compared` says of two words that one output tells apart too well.
+EXCESS = 'more than e to the jε/k'
+#: What `assert_drawn` says of draws from another law.
+OTHER_LAW = 'by chance once in two million times'
 
 
 @cache
@@ -76,7 +80,7 @@ def compared(words, laws, epsilon, adjacency):
                 first = laws[one][outputs[output]]
                 second = laws[others[other]][outputs[output]]
                 if (j, first, second) not in looked_at:
-                    assert first <= limit * second
+                    assert first <= limit * second, EXCESS
                     looked_at.add((j, first, second))
     return pairs
 
@@ -98,4 +102,4 @@ def assert_drawn(counts, expected, n):
         return
     p = chisquare(observed, [c / sum(chances) * sum(observed) for c in chances]).pvalue
     print(f'n = {n}, {len(observed)} cells, p = {p}')
-    assert p > ALPHA / 2
+    assert p > ALPHA / 2, OTHER_LAW

@@ -17,7 +17,7 @@ from hidden_switch import hidden_switch
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
-from offline_checks import assert_drawn
+from offline_checks import assert_drawn, OTHER_LAW
 from online_checks import assert_drawn_from_the_law, excess, histories, way_of
 import pytest
 from refusals import refused
@@ -127,7 +127,7 @@ def test_the_statistics_notice_a_wrong_epsilon():
     """The seed is fixed."""
     mechanism, wrong = made(FOUR, 1.0), made(FOUR, 2.0, random=Random(1))
     counts = Counter(tuple(wrong.privatize(['s2'])) for _ in range(2_000))
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match=OTHER_LAW):
         assert_drawn(counts, {o: exp(mechanism.law.log_probability(['s2'], o))
                               for o in feasible_words(FOUR, 1)}, 2_000)
 

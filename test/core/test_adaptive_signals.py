@@ -28,6 +28,12 @@ from zone_checks import privacy_of, ZONED
 pytestmark = pytest.mark.usefixtures('single_signals')
 
 
+class Numbers(list):
+    """In place of the bits of as many words: the number of each."""
+
+    stream = staticmethod(int)
+
+
 def tables_of(ratio, most):
     """Return tables in which a signal of m cells has these odds."""
     m = np.arange(1, most + 1)
@@ -215,8 +221,7 @@ def test_draws_are_used_one_after_another(chain, zones, reports, delay, pieces, 
 
     monkeypatch.setattr(AdaptiveTables, 'draws', some_draws)
     symbols, offsets = flat(chain, words)
-    reported, drawn = mechanism.draw_signals(
-        symbols, offsets, SimpleNamespace(stream=lambda number: number))
+    reported, drawn = mechanism.draw_signals(symbols, offsets, Numbers(words))
     names, told = [*(zones or ())], []
     expected, draws = [], iter(of_words)
     for word in filter(None, words):

@@ -15,7 +15,7 @@ from random import Random
 from adaptive_reference import made, PERIOD
 from block_checks import ENDS, lengths, MODES, STREET, THREE
 import numpy as np
-from offline_checks import compared
+from offline_checks import compared, EXCESS
 from online_checks import assert_drawn_from_the_law, block_under_way, SignalChances
 import pytest
 from refusals import refused
@@ -54,7 +54,7 @@ def test_the_search_finds_an_excess(monkeypatch):
     monkeypatch.setattr('symdp_ros.core.online.counts.exp_lower_bound',
                         lambda exponent: exp_lower_bound(exponent) * (1 + Fraction(1, 10**4)))
     response_of.cache_clear()
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match=EXCESS):
         assert_private(THREE, 1.25, 1, None, 4)
     response_of.cache_clear()
 

@@ -14,6 +14,7 @@ from random import Random
 from adaptive_reference import PERIOD
 from block_checks import ENDS, made, ROW
 import numpy as np
+from offline_checks import EXCESS
 from online_checks import assert_drawn_from_the_law, block_under_way, SignalChances
 import pytest
 from refusals import refused
@@ -93,7 +94,7 @@ def test_the_search_finds_an_excess(monkeypatch, forced):
     forced(3, 1)
     mechanism = made(*ZONED['row'], 1.25, delay=None)
     law = SignalChances(mechanism).law
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match=EXCESS):
         assert_private_in_zones(mechanism.chain, mechanism.privacy, 3, law)
     response_of.cache_clear()
 

@@ -6,7 +6,7 @@ from math import exp
 
 from hypothesis import given
 from hypothesis import strategies as st
-from offline_checks import all_words, assert_private
+from offline_checks import all_words, assert_private, EXCESS
 import pytest
 from strategies import CHAINS, COMPLETE, exp_bounds, feasible_words, FOUR, thorough
 from symdp_ros import Privacy
@@ -70,7 +70,7 @@ def test_all_of_epsilon_serves(name):
 @pytest.mark.parametrize('name', ['causal, guided', 'exponential, counting'])
 def test_the_search_finds_an_excess(name):
     law = law_of(COMPLETE, Privacy(EPSILON, 31).for_length(1), name, 2)
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match=EXCESS):
         assert_private(COMPLETE, 2, EPSILON, 2, law)
 
 

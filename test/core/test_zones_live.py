@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import prod
 from random import Random
 
+from offline_checks import EXCESS
 from online_checks import assert_drawn_from_the_law, SignalChances
 import pytest
 from strategies import flat, FOUR, replayable_random, sharp, thorough
@@ -56,7 +57,7 @@ def test_the_search_finds_an_excess(monkeypatch):
     monkeypatch.setattr('symdp_ros.core.online.response.exp_lower_bound',
                         lambda exponent: exp_lower_bound(exponent) * (1 + Fraction(1, 10**6)))
     mechanism = made(chain, zones, 4.0)
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match=EXCESS):
         assert_private_in_zones(chain, mechanism.privacy, 2, SignalChances(mechanism).law)
 
 

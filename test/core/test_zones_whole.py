@@ -13,7 +13,7 @@ from random import Random
 
 from hidden_switch import hidden_switch
 import numpy as np
-from offline_checks import assert_drawn, distance
+from offline_checks import assert_drawn, distance, EXCESS
 import pytest
 from refusals import refused
 from strategies import (all_to_all, COMPLETE, feasible_words, flat, grid, replayable_random, sharp,
@@ -79,7 +79,7 @@ def test_all_pairs_of_words_with_the_same_zones(chain, zones, base, epsilon, adj
 def test_the_search_finds_an_excess(monkeypatch):
     mechanism = made(*ZONED['four'], 4.0, base='counting')
     monkeypatch.setattr(backward, 'match_ratio', lambda *_: exp(4.01))
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match=EXCESS):
         assert_private_in_zones(mechanism.chain, mechanism.privacy, 3, law_of(mechanism))
 
 

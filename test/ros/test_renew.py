@@ -87,7 +87,7 @@ def test_words_are_charged_one_after_another_and_the_route_goes_on(world, corrid
 
         def move():
             publisher.publish(String(data=random.choice('abcd')))
-            world.spin(0.02)
+            world.settle(0.02)  # `spin` returns with each region that comes, and 2,000 do a second
 
         wait_until(lambda: run.log.count('charged with') >= 3
                    and len(listener.heard) >= begin + 20, lambda: run.log, move)

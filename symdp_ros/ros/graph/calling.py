@@ -5,7 +5,7 @@ from time import monotonic
 
 from lifecycle_msgs.srv import ChangeState
 from rclpy.exceptions import NameValidationException
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import Trigger
@@ -42,33 +42,33 @@ def call(domain: int, name: str, transition: str, seconds: float,
         with raising(ConfigurationError, f'{printable(name)} cannot be called',
                      (RuntimeError, NameValidationException)):
             client = node.create_client(service, f'/{name.removeprefix("/")}')
-            executor = SingleThreadedExecutor(context=node.context)
-            executor.add_node(node)
-            if not client.wait_for_service(seconds):
-                raise ConfigurationError(
-                    f'nobody offers {printable(client.srv_name)} in ROS domain {domain}: symdp '
-                    'topics lists what there is; give the number of another --domain, or more '
-                    '--seconds')
-            _wait_until_known(node, executor, client.srv_name, seconds)
-            answer = client.call_async(request)
-            begin = last = monotonic()
-            while not answer.done():
-                executor.spin_until_future_complete(answer, _LOOK)
-                if client.service_is_ready():
-                    last = monotonic()
-                elif monotonic() - last > seconds:
+            # It ends before its context, also where an error is raised: else rclpy may print one.
+            with SingleThreadedExecutor(context=node.context) as executor:
+                executor.add_node(node)
+                if not client.wait_for_service(seconds):
                     raise ConfigurationError(
-                        f'{printable(client.srv_name)} ended before it answered')
-                if not answer.done() and monotonic() - begin > timeout:
-                    raise ConfigurationError(
-                        f'{printable(client.srv_name)} has not answered within {timeout:g} s. '
-                        'What was asked for may still be done; give it more --timeout')
-            executor.shutdown()
+                        f'nobody offers {printable(client.srv_name)} in ROS domain {domain}: '
+                        'symdp topics lists what there is; give the number of another --domain, '
+                        'or more --seconds')
+                _wait_until_known(node, executor, client.srv_name, seconds)
+                answer = client.call_async(request)
+                begin = last = monotonic()
+                while not answer.done():
+                    executor.spin_until_future_complete(answer, _LOOK)
+                    if client.service_is_ready():
+                        last = monotonic()
+                    elif monotonic() - last > seconds:
+                        raise ConfigurationError(
+                            f'{printable(client.srv_name)} ended before it answered')
+                    if not answer.done() and monotonic() - begin > timeout:
+                        raise ConfigurationError(
+                            f'{printable(client.srv_name)} has not answered within {timeout:g} '
+                            's. What was asked for may still be done; give it more --timeout')
     response = answer.result()
     return response.success, getattr(response, 'message', '')
 
 
-def _wait_until_known(node: Node, executor: SingleThreadedExecutor, name: str,
+def _wait_until_known(node: Node, executor: Executor, name: str,
                       seconds: float) -> None:
     """
     Wait, at most some seconds, until the node of a service knows all clients made so far.

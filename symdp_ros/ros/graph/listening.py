@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from time import monotonic
 
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from symdp_ros.errors import ConfigurationError, printable, raising
 from symdp_ros.messages.fields import message_class
@@ -34,22 +34,23 @@ def listen(domain: int, topic: str, seconds: float,
             ConfigurationError, f'{printable(topic)} cannot be listened to',
             (RuntimeError, ValueError)):
         topic = node.resolve_topic_name(topic)
-        executor = SingleThreadedExecutor(context=node.context)
-        executor.add_node(node)
-        type_name = _type_of(node, executor, topic, seconds, domain)
-        message_type = message_class(type_name)
-        taken = take(message_type)
-        subscription = AdaptiveSubscription(
-            node, message_type, topic, lambda data: taken(deserialized(data, message_type)),
-            latched=True)
-        until = monotonic() + seconds
-        while (left := until - monotonic()) > 0:
-            executor.spin_once(timeout_sec=min(left, 1.0))
-        subscription.destroy()
+        # It ends before its context: else rclpy may print an error.
+        with SingleThreadedExecutor(context=node.context) as executor:
+            executor.add_node(node)
+            type_name = _type_of(node, executor, topic, seconds, domain)
+            message_type = message_class(type_name)
+            taken = take(message_type)
+            subscription = AdaptiveSubscription(
+                node, message_type, topic, lambda data: taken(deserialized(data, message_type)),
+                latched=True)
+            until = monotonic() + seconds
+            while (left := until - monotonic()) > 0:
+                executor.spin_once(timeout_sec=min(left, 1.0))
+            subscription.destroy()
         return type_name
 
 
-def _type_of(node: Node, executor: SingleThreadedExecutor, topic: str, seconds: float,
+def _type_of(node: Node, executor: Executor, topic: str, seconds: float,
              domain: int) -> str:
     until = monotonic() + seconds
     while not node.count_publishers(topic) and monotonic() < until:
