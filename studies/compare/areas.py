@@ -14,11 +14,12 @@ from symdp_ros.analysis.accuracy import patrols
 from symdp_ros.core.annotations import Floats, Ints, ShortInts
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import ChainError
-from symdp_ros.maps import read_graph, SUFFIXES
+from symdp_ros.maps import read_graph
 from symdp_ros.maps.graph import TransitionGraph
 
 TOWN, SPARSE = 'town', 'sparse town'  # the second one without staying
 _TOWNS = {TOWN: CHAIN_FILE, SPARSE: SPARSE_FILE}
+_OF_MAPS = '.yaml', '.yml', '.tmap2', '.tmap', '.tplg', '.tpl', '.geojson', '.json', '.lif', '.graph'
 HABIT = 0.9
 
 
@@ -103,7 +104,7 @@ def names() -> list[str]:
     found = []
     for path in sorted(DATA.rglob('*')):
         name = path.relative_to(DATA).as_posix()
-        if path.suffix.lower() in SUFFIXES and 'rosbag2' not in name:
+        if path.suffix.lower() in _OF_MAPS and 'rosbag2' not in name:
             whole = [name] if _is_chain(name) else [f'{name} {i}' for i in range(3)]
             found += filter(_is_chain, whole)  # the others are no maps
     return [*found, TOWN, SPARSE]

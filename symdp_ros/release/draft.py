@@ -36,6 +36,9 @@ _NOISE = ('too many of its symbols are no state of the map, or all of them (allo
           'release would be noise. Nothing was charged. Its operator can see what is unknown with '
           'symdp release --dry-run, and correct topic, field, symbol_map or the map')
 
+#: More than a released word takes in any format besides its symbols.
+FILE_BYTES = 1 << 17
+
 #: Gives a path to write to, which ends with a suffix.
 Stage: TypeAlias = Callable[[str], Path]
 
@@ -75,6 +78,8 @@ class Draft:
 
     :ivar log_id: what the ledger charges it as.
     :ivar changed: the error text where the same id was released before, with another content.
+    :ivar most_bytes: once it was read: what its files take at most, but for kept topics, whatever
+        is drawn; 0: that is not known.
     :ivar length, logs, content: once it was read: its symbols; as of `new_charge`; the
         fingerprint of what is sensitive in it.
     :ivar loss, losses: once it was planned: what it costs, None: nothing; and the same for each
@@ -87,6 +92,7 @@ class Draft:
     log_id: str
     changed: str
     length: int = 0
+    most_bytes: int = 0
     logs: Mapping[str, Span] | None = None
     content: bytes = b''
     loss: Loss | None = None
@@ -196,6 +202,8 @@ class LogDraft(Draft):
         if not self.sensitive:
             raise LogError('no symbols are left to release', path=self.log.path)
         self.length = sum(map(len, self.sensitive))
+        self.most_bytes = len(self.sensitive) * FILE_BYTES + (
+            self.length * settings.sampling.reports * settings.most_bytes)
         self.logs = {self.log.id: (entries[0][0], entries[-1][0])}
 
     def fingerprint(self, ledger: Ledger) -> bytes:

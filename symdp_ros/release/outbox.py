@@ -126,9 +126,13 @@ class Outbox(Closable):
         """
         Draw a release into the staging directory, and check that it can be moved to its path.
 
+        There must be room for whatever may be drawn: a draw that does not fit would be made again,
+        without a charge, and only small ones would be released.
+
         :param stack: with it, what is staged and not charged is deleted.
         :raises ConfigurationError: a name that the file system does not allow; too little space.
         """
+        self._check_room(draft.most_bytes)
         self._write(draft, draft.draw, stack)
         self.check(self.names(draft.log_id, len(draft.files)))
 
@@ -154,8 +158,17 @@ class Outbox(Closable):
                 os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
                 os.unlink(probe)
             self._fits = name
+        self._check_room()
+
+    def _check_room(self, size: int = 0) -> None:
+        """
+        Check that so many bytes, and the entries of directories, find room.
+
+        :raises ConfigurationError: they do not.
+        """
         room = os.statvfs(self._staging)
-        if room.f_bavail * room.f_frsize < _LEAST_ROOM or room.f_files and not room.f_favail:
+        if room.f_bavail * room.f_frsize < size + _LEAST_ROOM or (
+                room.f_files and not room.f_favail):
             raise ConfigurationError(f'there is hardly any space left in {self.directory}: '
                                      'nothing is charged; free some space')
 

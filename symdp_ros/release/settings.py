@@ -7,6 +7,7 @@ Releases with the same `digest` are the same release; other settings change only
 """
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 import json
 import os
 from pathlib import Path
@@ -33,6 +34,7 @@ from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.visit_rule import settled
 
 CHARGES = ('archive', 'route')
+_ENVELOPE = 128  # bytes: more than the stamp of a symbol and what frames it take in any format
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,12 @@ class ReleaseSettings:
         """
         as_one = self.archive is not None and self.archive.charge == 'archive'
         return self.privacy if as_one else self.privacy.for_length(length)
+
+    @cached_property
+    def most_bytes(self) -> int:
+        """Return how many bytes a released symbol of a log takes at most, in any format."""
+        keys = len(json.dumps([self.input.stamp_key, self.input.symbol_key]))
+        return _ENVELOPE + keys + max(len(json.dumps(state)) for state in self.chain.states)
 
     @property
     def privacy_text(self) -> str:

@@ -4,8 +4,9 @@
 Nothing but the private topic depends on the sensitive word.
 
 Two runs of the same configuration on different words of one length and timing are recorded whole:
-every topic but the raw and the private one, every line of the log, every parameter. They must be
-equal, apart from times and the rate that follows from them.
+every topic but the raw and the private one, every line of the log, every parameter, the QoS of
+what is published, the names and modes of files. They must be equal, apart from times and the rate
+that follows from them.
 """
 from concurrent.futures import ThreadPoolExecutor
 import json
@@ -106,7 +107,12 @@ def record(directory, word, parameters):
         values = world.call(GetParameters, '/privatizer/get_parameters',
                             GetParameters.Request(names=names)).values
         graph = sorted(map(str, endpoints(world, 'privatizer', '/')))
+        offers = sorted({f'{topic}: {info.topic_type} {without_times(str(info.qos_profile))}'
+                         for topic in published_by(world) for info
+                         in world.node.get_publishers_info_by_topic(topic)
+                         if info.node_name == 'privatizer'})
         assert run.stop() == 0  # what it logs from here on may not arrive; `log` has it
+        files = files_in(directory, world.domain, parameters)
     # Of the declarations at the start, discovery decides how many are heard, and when.
     seen = [f'{topic}: {message}' for topic, message in seen
             if not (topic == '/parameter_events' and declares_only(message, declared))]
@@ -122,7 +128,7 @@ def record(directory, word, parameters):
         'parameters': sorted(
             without_directory(f'{name} = {value}', directory)
             for name, value in zip(names, values, strict=True)),
-        'graph': graph,
+        'graph': graph, 'offers': offers, 'files': files,
     }
 
 
@@ -200,6 +206,24 @@ def endpoints(world, name, namespace):
     """Return the names and types of what a node is seen to publish and to offer."""
     return [*world.node.get_publisher_names_and_types_by_node(name, namespace),
             *world.node.get_service_names_and_types_by_node(name, namespace)]
+
+
+def published_by(world):
+    """Return the topics that the node is seen to publish."""
+    return [name for name, _ in
+            world.node.get_publisher_names_and_types_by_node('privatizer', '/')]
+
+
+def files_in(directory, domain, parameters):
+    """
+    Return names and modes of what the node has left there, and sizes, where these are public.
+
+    What an adaptive word keeps is as long as its signals, which are private, say.
+    """
+    sized = parameters.get('policy') in ('guided', 'paper')
+    return sorted((str(path.relative_to(directory)).replace(f'{domain}.', 'domain.'),
+                   oct(path.stat().st_mode), sized and path.stat().st_size)
+                  for path in directory.rglob('*') if not path.name.endswith('.log'))
 
 
 def unconfigured_endpoints(world, robot):
@@ -299,6 +323,8 @@ def test_runs_on_different_words_look_alike(tmp_path, parameters):
     for name, run in runs.items():
         for aspect, seen in run.items():
             assert seen == still[aspect], f'{aspect}: {name} differs from still'
+    assert any('/private_region: ' in offer for offer in still['offers'])
+    assert any(name.endswith('.word') for name, *_ in still['files'])
     texts = [*still['topics'], *still['reports']]
     assert all(any(text.startswith(f'{topic}:') for text in texts) for topic in TOPICS)
     everything = ' '.join([*texts, still['log'], *still['graph'], *still['parameters']])
