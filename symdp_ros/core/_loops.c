@@ -14,26 +14,27 @@ typedef Py_ssize_t Size;
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Numbers that NumPy's twins have, too, under these names in `core.online.adaptive`: a test
-   compares them with `CONSTANTS`. */
-#define CELLS 12         /* tables.CELLS */
-#define LEAST 1e-9       /* cells.LEAST */
-#define TIE 1e-12        /* cells.TIE */
-#define INFORMATION 0.1  /* cells.INFORMATION */
-#define BETTER 1e-9      /* blocks._TIE */
-#define SOME 64          /* blocks._STATES */
-#define FEW 16           /* blocks._FEW */
-#define REST 1e-3        /* blocks._REST */
-#define LIKELY 8         /* blocks._LIKELY */
-#define AT_END 0.4       /* blocks._AT_END */
-#define LESS 0.05        /* blocks._LESS */
-#define DIGITS 1e12      /* blocks._DIGITS */
+/* Numbers that NumPy's twins have, too, under the names in `CONSTANTS`, in modules of
+   `core.online.adaptive`: a test compares them. */
+#define CELLS 12
+#define LEAST 1e-9
+#define TIE 1e-12
+#define INFORMATION 0.1
+#define BETTER 1e-9
+#define MOST_STATES 64
+#define FEWEST_STATES 16
+#define REST 1e-3
+#define LIKELY 8
+#define AT_END 0.4
+#define LESS 0.05
+#define DIGITS 1e12
 
 static const struct { const char *name; double value; } CONSTANTS[] = {
     {"tables.CELLS", CELLS}, {"cells.LEAST", LEAST}, {"cells.TIE", TIE},
-    {"cells.INFORMATION", INFORMATION}, {"blocks._TIE", BETTER}, {"blocks._STATES", SOME},
-    {"blocks._FEW", FEW}, {"blocks._REST", REST}, {"blocks._LIKELY", LIKELY},
-    {"blocks._AT_END", AT_END}, {"blocks._LESS", LESS}, {"blocks._DIGITS", DIGITS}};
+    {"cells.INFORMATION", INFORMATION}, {"blocks._BETTER", BETTER},
+    {"blocks._MOST_STATES", MOST_STATES}, {"blocks._FEWEST_STATES", FEWEST_STATES},
+    {"blocks._REST", REST}, {"blocks._LIKELY", LIKELY}, {"blocks._AT_END", AT_END},
+    {"blocks._LESS", LESS}, {"blocks._DIGITS", DIGITS}};
 
 /* ---- Arrays ---- */
 
@@ -766,16 +767,16 @@ INLINE void mean_of(const Means *means, Size s, double *restrict found) {
 
 /* Moves between some states, by row. */
 typedef struct {
-    int64_t offsets[SOME + 1];
-    int32_t targets[SOME * SOME];
-    double weights[SOME * SOME];
+    int64_t offsets[MOST_STATES + 1];
+    int32_t targets[MOST_STATES * MOST_STATES];
+    double weights[MOST_STATES * MOST_STATES];
 } Some;
 
 /* What is known of a robot from some states on: how likely, and how they lead to each other. */
 typedef struct {
     Size count, ticks;         /* states; from one symbol to the next */
-    int64_t states[SOME];
-    double f[SOME];
+    int64_t states[MOST_STATES];
+    double f[MOST_STATES];
     Some from, into;           /* moves in a tick from each state, and to each */
 } Local;
 
@@ -786,13 +787,13 @@ static void some_states(Local *local, const double *belief, Size states, int64_t
     double all = 0.0, found = 0.0;
     for (Size s = 0; s < states; s++) {
         all += belief[s];
-        if (count == SOME && !(belief[s] > belief[local->states[count - 1]])) continue;
-        Size at = count < SOME ? count++ : SOME - 1;
+        if (count == MOST_STATES && !(belief[s] > belief[local->states[count - 1]])) continue;
+        Size at = count < MOST_STATES ? count++ : MOST_STATES - 1;
         for (; at && belief[s] > belief[local->states[at - 1]]; at--)
             local->states[at] = local->states[at - 1];
         local->states[at] = s;
     }
-    while (some < count && (some < FEW || !(found >= all * (1 - REST))))
+    while (some < count && (some < FEWEST_STATES || !(found >= all * (1 - REST))))
         found += belief[local->states[some++]];
     for (Size s = 0; s < states; s++) place[s] = -1;
     for (Size i = 0; i < some; i++) place[local->states[i]] = 0;
@@ -820,7 +821,7 @@ static void some_moves(Local *local, const Means *means, const int64_t *place, d
     }
     from->offsets[local->count] = edges;
     for (Size i = 0; i < local->count; i++) into->offsets[i + 1] += into->offsets[i];
-    int64_t next[SOME];
+    int64_t next[MOST_STATES];
     memcpy(next, into->offsets, sizeof next);
     for (Size i = 0; i < local->count; i++)
         for (int64_t e = from->offsets[i]; e < from->offsets[i + 1]; e++) {
@@ -945,8 +946,8 @@ typedef struct { double told, matches, last, there; } Worth;
 
 /* What a block tells, H(z) − H(z|c), and the matches of its best marginals given z; those of its
    last symbol, and how likely the robot is still there. `law`: the chances (drawn, counted), and
-   Σ_z P log P by what was counted; `known`: room for SOME·counts at each symbol, `room` three
-   times as much. */
+   Σ_z P log P by what was counted; `known`: room for MOST_STATES·counts at each symbol, `room`
+   three times as much. */
 INLINE Worth worth_of(const Local *local, const uint8_t *codes, Size length, Size more,
                       const double *law, double *known, Size each, double *room) {
     Size count = local->count, widest = number_of_vectors(length, more);
@@ -1074,11 +1075,11 @@ static WIDE Size best_block(const Local *local, const float *X, Size states, con
     double most = 0.0, before = 0.0;
     for (Size i = 0; i < local->count; i++) most = local->f[i] > most ? local->f[i] : most;
     double alone = worth_each(single, nat, most, 1), least = alone;
-    Size best = -1, ended = 0, each = SOME * MOST_VECTORS;
+    Size best = -1, ended = 0, each = MOST_STATES * MOST_VECTORS;
     for (Size i = 0; i < kinds; i++) {
         Size length = sizes[3 * i], more = sizes[3 * i + 1];
         int64_t some[MOST_MORE + 1];
-        uint8_t codes[MOST_LENGTH * SOME];
+        uint8_t codes[MOST_LENGTH * MOST_STATES];
         if (length > longest || more >= local->count || more == ended) continue;
         if (!i || sizes[3 * i - 2] != more) before = alone;
         some_cells(local, X, states, length, more, some, codes, room, room + each,
@@ -1158,7 +1159,8 @@ static PyObject *block(PyObject *module, PyObject *args) {
     }
     if ((local = malloc(sizeof *local))) local->ticks = ticks;
     place = malloc(states * sizeof *place);
-    Size numbers = (MOST_LENGTH + 3) * SOME * MOST_VECTORS, wider = states * (MOST_MORE + 1);
+    Size numbers = (MOST_LENGTH + 3) * MOST_STATES * MOST_VECTORS;
+    Size wider = states * (MOST_MORE + 1);
     numbers += edges->edges + 2 * wider + 2 * (size + 1);
     room = malloc(numbers * sizeof *room);
     if (!local || !place || !room) {
@@ -1200,7 +1202,7 @@ typedef struct {
     const char *inside;         /* (words, states), or NULL */
     const int64_t *previous;    /* (words,) */
     const int32_t *successors;  /* (states, width), −1 after the last */
-    const double *other, *own, *uniform, *both;  /* of `Shares`, by the number of cells */
+    const double *other, *own, *uniform, *minus_entropy;  /* of `Shares`, by the number of cells */
     int at_once;
 } Question;
 
@@ -1216,49 +1218,51 @@ typedef struct {               /* of one word */
     double *reach;              /* (founders,) */
     float *nearest;             /* (states,): X of the cell that a state is in */
     uint16_t *cells;            /* (CELLS + 1, states): of each number that was tried */
-} Place;
+} Room;
 
-static int make_place(Place *p, Size states, Size most, int at_once) {
+static int make_room(Room *room, Size states, Size most, int at_once) {
     Size wide = at_once ? most : 0;
-    memset(p, 0, sizeof *p);
-    p->known = malloc(states * sizeof(double));
-    p->keys = malloc(most * sizeof(double));
-    p->founders = malloc(most * sizeof(int32_t));
-    p->sorted = malloc(most * sizeof(int32_t));
-    p->joining = malloc((states + 1) * sizeof(int32_t));
-    p->matches = malloc(most * sizeof(double));
-    p->row = malloc(states * sizeof(double));
-    p->weighed = malloc((states * wide + 1) * sizeof(double));
-    p->by_cell = malloc(((most + 1) * wide + 1) * sizeof(double));
-    p->mass = malloc((most + 1) * sizeof(double));
-    p->reach = malloc(most * sizeof(double));
-    p->nearest = malloc(states * sizeof(float));
-    p->cells = malloc((CELLS + 1) * states * sizeof(uint16_t));
-    return p->known && p->keys && p->founders && p->sorted && p->joining && p->matches
-        && p->row && p->weighed && p->by_cell && p->mass && p->reach && p->nearest && p->cells;
+    memset(room, 0, sizeof *room);
+    room->known = malloc(states * sizeof(double));
+    room->keys = malloc(most * sizeof(double));
+    room->founders = malloc(most * sizeof(int32_t));
+    room->sorted = malloc(most * sizeof(int32_t));
+    room->joining = malloc((states + 1) * sizeof(int32_t));
+    room->matches = malloc(most * sizeof(double));
+    room->row = malloc(states * sizeof(double));
+    room->weighed = malloc((states * wide + 1) * sizeof(double));
+    room->by_cell = malloc(((most + 1) * wide + 1) * sizeof(double));
+    room->mass = malloc((most + 1) * sizeof(double));
+    room->reach = malloc(most * sizeof(double));
+    room->nearest = malloc(states * sizeof(float));
+    room->cells = malloc((CELLS + 1) * states * sizeof(uint16_t));
+    return room->known && room->keys && room->founders && room->sorted && room->joining
+        && room->matches && room->row && room->weighed && room->by_cell && room->mass
+        && room->reach && room->nearest && room->cells;
 }
 
-static void free_place(Place *p) {
-    free(p->known), free(p->keys), free(p->founders), free(p->sorted), free(p->joining);
-    free(p->matches), free(p->row), free(p->weighed), free(p->by_cell), free(p->mass);
-    free(p->reach), free(p->nearest), free(p->cells);
+static void free_room(Room *room) {
+    free(room->known), free(room->keys), free(room->founders), free(room->sorted);
+    free(room->joining), free(room->matches), free(room->row), free(room->weighed);
+    free(room->by_cell), free(room->mass), free(room->reach), free(room->nearest);
+    free(room->cells);
 }
 
 /* Keep a state among the `most` of the largest keys, the first of equals first; return how many
    there are. */
-INLINE Size keep_largest(Place *p, Size count, Size most, double key, int32_t state) {
+INLINE Size keep_largest(Room *room, Size count, Size most, double key, int32_t state) {
     Size at = count;
-    if (count == most && !(key > p->keys[most - 1])) return count;
-    while (at > 0 && p->keys[at - 1] < key) at--;
+    if (count == most && !(key > room->keys[most - 1])) return count;
+    while (at > 0 && room->keys[at - 1] < key) at--;
     Size moved = (count < most ? count : most - 1) - at;
-    memmove(p->keys + at + 1, p->keys + at, moved * sizeof *p->keys);
-    memmove(p->founders + at + 1, p->founders + at, moved * sizeof *p->founders);
-    p->keys[at] = key, p->founders[at] = state;
+    memmove(room->keys + at + 1, room->keys + at, moved * sizeof *room->keys);
+    memmove(room->founders + at + 1, room->founders + at, moved * sizeof *room->founders);
+    room->keys[at] = key, room->founders[at] = state;
     return count < most ? count + 1 : most;
 }
 
 /* As `_candidates` for one word: return how many there are. */
-INLINE Size candidates(const Question *q, Place *p, const double *f, const char *inside,
+INLINE Size candidates(const Question *q, Room *room, const double *f, const char *inside,
                        int64_t previous, int *due) {
     Size count = 0;
     *due = 0;
@@ -1266,71 +1270,71 @@ INLINE Size candidates(const Question *q, Place *p, const double *f, const char 
         const int32_t *able = q->successors + previous * q->width;
         for (Size i = 0; i < q->width && able[i] >= 0 && able[i] < q->states; i++)
             if (!inside || inside[able[i]])
-                count = keep_largest(p, count, q->most, f[able[i]], able[i]);
+                count = keep_largest(room, count, q->most, f[able[i]], able[i]);
         *due = count > 0;
     }
     if (!count)
         for (Size s = 0; s < q->states; s++)
-            if (!inside || inside[s]) count = keep_largest(p, count, q->most, f[s], (int32_t)s);
+            if (!inside || inside[s]) count = keep_largest(room, count, q->most, f[s], (int32_t)s);
     return count;
 }
 
 /* Put first the founders of the most matches, the first of equals first. */
-INLINE void by_matches(const Question *q, Place *p, Size count) {
+INLINE void by_matches(const Question *q, Room *room, Size count) {
     for (Size j = 0; j < count; j++) {
-        const float *near = q->X + p->founders[j] * q->states;
-        for (Size s = 0; s < q->states; s++) p->row[s] = near[s] * p->known[s];
-        double matches = pairwise(p->row, q->states);
+        const float *near = q->X + room->founders[j] * q->states;
+        for (Size s = 0; s < q->states; s++) room->row[s] = near[s] * room->known[s];
+        double matches = pairwise(room->row, q->states);
         Size at = j;
-        while (at > 0 && p->matches[at - 1] < matches) at--;
-        memmove(p->matches + at + 1, p->matches + at, (j - at) * sizeof *p->matches);
-        memmove(p->sorted + at + 1, p->sorted + at, (j - at) * sizeof *p->sorted);
-        p->matches[at] = matches, p->sorted[at] = p->founders[j];
+        while (at > 0 && room->matches[at - 1] < matches) at--;
+        memmove(room->matches + at + 1, room->matches + at, (j - at) * sizeof *room->matches);
+        memmove(room->sorted + at + 1, room->sorted + at, (j - at) * sizeof *room->sorted);
+        room->matches[at] = matches, room->sorted[at] = room->founders[j];
     }
-    memcpy(p->founders, p->sorted, count * sizeof *p->founders);
+    memcpy(room->founders, room->sorted, count * sizeof *room->founders);
 }
 
 /* Let states join the j-th founder where its X is larger than all before. */
-INLINE void join(const Question *q, Place *p, Size j, Size count, int due, uint16_t *cells) {
-    const float *near = q->X + p->founders[j] * q->states;
-    double *to = p->by_cell + (j + 1) * count, mass = 0.0;
+INLINE void join(const Question *q, Room *room, Size j, Size count, int due, uint16_t *cells) {
+    const float *near = q->X + room->founders[j] * q->states;
+    double *to = room->by_cell + (j + 1) * count, mass = 0.0;
     Size joining = 0;
     if (due) memset(to, 0, count * sizeof *to);
     for (Size s = 0; s < q->states; s++) {
-        p->joining[joining] = (int32_t)s;
-        joining += near[s] > p->nearest[s];
+        room->joining[joining] = (int32_t)s;
+        joining += near[s] > room->nearest[s];
     }
     for (Size at = 0; at < joining; at++) {
-        Size s = p->joining[at];
-        double known = p->known[s];
+        Size s = room->joining[at];
+        double known = room->known[s];
         if (known && due) {
-            double *from = p->by_cell + cells[s] * count, *each = p->weighed + s * count;
+            double *from = room->by_cell + cells[s] * count, *each = room->weighed + s * count;
             for (Size i = 0; i < count; i++) from[i] -= each[i], to[i] += each[i];
         }
-        p->mass[cells[s]] -= known, mass += known;
-        p->nearest[s] = near[s], cells[s] = (uint16_t)(j + 1);
+        room->mass[cells[s]] -= known, mass += known;
+        room->nearest[s] = near[s], cells[s] = (uint16_t)(j + 1);
     }
-    p->mass[j + 1] = mass;
+    room->mass[j + 1] = mass;
 }
 
 /* What so many cells are worth: `_values` for one word. */
-INLINE double value_of(const Question *q, Place *p, Size size, Size count, int due) {
-    double nothing = p->mass[0], some = 0.0, found = 0.0;
+INLINE double value_of(const Question *q, Room *room, Size size, Size count, int due) {
+    double nothing = room->mass[0], some = 0.0, found = 0.0;
     double other = q->other[size], own = q->own[size], uniform = q->uniform[size];
-    for (Size z = 1; z <= size; z++) some += p->mass[z];
-    double value = q->both[size] * some + nothing * log(uniform);
+    for (Size z = 1; z <= size; z++) some += room->mass[z];
+    double value = q->minus_entropy[size] * some + nothing * log(uniform);
     for (Size z = 1; z <= size; z++) {
-        double chance = uniform * nothing + other * some + (own - other) * p->mass[z];
+        double chance = uniform * nothing + other * some + (own - other) * room->mass[z];
         value -= chance * log(chance);
     }
     if (!due) return value;
     for (Size i = 0; i < count; i++)
-        p->reach[i] = other * p->matches[i] + (uniform - other) * p->by_cell[i];
+        room->reach[i] = other * room->matches[i] + (uniform - other) * room->by_cell[i];
     for (Size z = 1; z <= size; z++) {
-        const double *here = p->by_cell + z * count;
-        double best = p->reach[0] + (own - other) * here[0];
+        const double *here = room->by_cell + z * count;
+        double best = room->reach[0] + (own - other) * here[0];
         for (Size i = 1; i < count; i++) {
-            double reached = p->reach[i] + (own - other) * here[i];
+            double reached = room->reach[i] + (own - other) * here[i];
             best = reached > best ? reached : best;
         }
         found += best;
@@ -1339,7 +1343,7 @@ INLINE double value_of(const Question *q, Place *p, Size size, Size count, int d
 }
 
 /* Choose the cells of one word: return how many candidates there are. */
-static WIDE Size choose_one(const Question *q, Place *p, Size word, int64_t *size,
+static WIDE Size choose_one(const Question *q, Room *room, Size word, int64_t *size,
                             uint16_t **codes) {
     const double *f = q->f + word * q->states;
     const char *inside = q->inside ? q->inside + word * q->states : NULL;
@@ -1347,40 +1351,40 @@ static WIDE Size choose_one(const Question *q, Place *p, Size word, int64_t *siz
     Size states = q->states, tried = 0, best = 0;
     double values[CELLS + 1];
     Size sizes[CELLS + 1];
-    Size count = candidates(q, p, f, inside, q->previous[word], &due);
-    *size = 0, *codes = p->cells;
+    Size count = candidates(q, room, f, inside, q->previous[word], &due);
+    *size = 0, *codes = room->cells;
     if (!count) return 0;
-    p->mass[0] = 0.0;
+    room->mass[0] = 0.0;
     for (Size s = 0; s < states; s++) {
-        p->known[s] = f[s] > LEAST ? f[s] : 0.0;
-        p->mass[0] += p->known[s];
-        p->nearest[s] = 0.0f, p->cells[s] = 0;
+        room->known[s] = f[s] > LEAST ? f[s] : 0.0;
+        room->mass[0] += room->known[s];
+        room->nearest[s] = 0.0f, room->cells[s] = 0;
     }
     if (due) {
-        by_matches(q, p, count);
-        memset(p->by_cell, 0, count * sizeof *p->by_cell);
+        by_matches(q, room, count);
+        memset(room->by_cell, 0, count * sizeof *room->by_cell);
         for (Size s = 0; s < states; s++) {
-            double known = p->known[s], *each = p->weighed + s * count;
+            double known = room->known[s], *each = room->weighed + s * count;
             if (!known) continue;
             for (Size i = 0; i < count; i++) {
-                each[i] = q->X[p->founders[i] * states + s] * known;
-                p->by_cell[i] += each[i];
+                each[i] = q->X[room->founders[i] * states + s] * known;
+                room->by_cell[i] += each[i];
             }
         }
     }
     for (Size j = 0; j < count; j++) {
-        uint16_t *cells = p->cells + tried * states;
-        join(q, p, j, count, due, cells);
+        uint16_t *cells = room->cells + tried * states;
+        join(q, room, j, count, due, cells);
         if (j >= CELLS && j + 1 < count) continue;
         sizes[tried] = j + 1;
-        values[tried] = value_of(q, p, j + 1, count, due);
+        values[tried] = value_of(q, room, j + 1, count, due);
         if (values[tried] > values[best]) best = tried;
         if (++tried <= CELLS && j + 1 < count)
-            memcpy(p->cells + tried * states, cells, states * sizeof *cells);
+            memcpy(room->cells + tried * states, cells, states * sizeof *cells);
     }
     for (Size i = 0; i < tried; i++)
         if (values[i] >= values[best] - TIE) {
-            *size = sizes[i], *codes = p->cells + i * states;
+            *size = sizes[i], *codes = room->cells + i * states;
             break;
         }
     return count;
@@ -1394,7 +1398,7 @@ static PyObject *choose(PyObject *module, PyObject *args) {
     PyObject *X_, *f_, *inside_, *previous_, *successors_, *shares_, *founders_, *sizes_, *codes_;
     PyObject *found = NULL;
     Question q;
-    Place place = {0};
+    Room room = {0};
     Size longest = 0;
     if (!PyArg_ParseTuple(args, "OOOOOOpOOOnnnn", &X_, &f_, &inside_, &previous_, &successors_,
                           &shares_, &q.at_once, &founders_, &sizes_, &codes_, &q.states, &q.words,
@@ -1417,24 +1421,24 @@ static PyObject *choose(PyObject *module, PyObject *args) {
     }
     q.X = X, q.f = f, q.inside = inside, q.previous = previous, q.successors = successors;
     q.other = shares, q.own = shares + most + 1, q.uniform = shares + 2 * (most + 1);
-    q.both = shares + 3 * (most + 1);
-    if (!make_place(&place, states, most, q.at_once)) {
+    q.minus_entropy = shares + 3 * (most + 1);
+    if (!make_room(&room, states, most, q.at_once)) {
         PyErr_NoMemory();
         goto failed;
     }
     Py_BEGIN_ALLOW_THREADS
     for (Size w = 0; w < words; w++) {
         uint16_t *chosen;
-        Size count = choose_one(&q, &place, w, &sizes[w], &chosen);
+        Size count = choose_one(&q, &room, w, &sizes[w], &chosen);
         longest = count > longest ? count : longest;
         for (Size j = 0; j < most; j++)
-            founders[j * words + w] = j < count ? place.founders[j] : -1;
+            founders[j * words + w] = j < count ? room.founders[j] : -1;
         for (Size s = 0; s < states; s++) codes[s * words + w] = count ? chosen[s] : 0;
     }
     Py_END_ALLOW_THREADS
     found = PyLong_FromSsize_t(longest);
 failed:
-    free_place(&place);
+    free_room(&room);
     let_go(&all);
     return found;
 }

@@ -74,7 +74,7 @@ def block_under_way(mechanism):
     """Return how many rows of a block have passed, and how many it has; (0, 0): of none."""
     word = mechanism._word._word
     return (0, 0) if word.blocks[0] is None else (
-        word.passed[0], word.blocks[0].most)
+        word.passed[0], word.blocks[0].most_rows)
 
 
 class SignalChances:

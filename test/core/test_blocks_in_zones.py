@@ -190,7 +190,7 @@ def test_beliefs_are_those_of_all_routes(name, size, reports, forced):
 def test_where_f_begins_again_within_a_block_its_counts_go_on(name, size, reports, forced,
                                                               monkeypatch):
     """Here it always does."""
-    monkeypatch.setattr(words_module, '_NOTHING', 2.0)
+    monkeypatch.setattr(words_module, 'NOTHING', 2.0)
     forced(*size)
     chain, zones = ZONED[name]
     for delay in (None, 3):

@@ -195,6 +195,22 @@ def test_a_state_depends_on_nothing_of_a_block_under_way(chain, zones, reports, 
     assert compared or may_have_none(chain)
 
 
+@pytest.mark.parametrize('name', ['ticks', 'ticks, zones'])
+def test_a_state_that_begins_between_two_reports_is_refused(name):
+    chain, zones, reports = LIVE[name]
+    mechanism = made(chain, zones, delay=3, reports=reports, random=Random(5))
+    for symbol in some_word(chain, 12, 1):
+        mechanism.step(symbol)
+    state, tables = mechanism.state, mechanism.tables
+    at = 12 + 8 * tables.moves.models * tables.states  # after the tick, the last report, and f
+    ticks = int.from_bytes(state[at:at + 4], 'little')  # since the state's begin
+    assert ticks % 2 == 0
+    for wrong in (ticks - 1, ticks + 1):
+        with refused(ChainError, 'no state'):
+            mechanism.restore(state[:at] + wrong.to_bytes(4, 'little') + state[at + 4:])
+        assert mechanism.state == state
+
+
 @pytest.mark.parametrize('delay', [3, None])
 @pytest.mark.parametrize('chain, zones, reports', sharp(LIVE, 'three', 'zones', 'two clocks'))
 def test_bytes_that_are_no_state_within_a_block(chain, zones, reports, delay, often):

@@ -166,11 +166,11 @@ class CountResponse:
         return np.ascontiguousarray(rows.T)
 
     @cached_property
-    def told(self) -> Floats:
+    def minus_entropy(self) -> Floats:
         """Return Σ_z P log P of each vector that may have been counted: shape (counted,)."""
         logs = np.log(np.where(self.chances > 0, self.chances, 1.0))
-        information: Floats = (self.chances * logs).sum(axis=0)
-        return information
+        sums: Floats = (self.chances * logs).sum(axis=0)
+        return sums
 
     @cached_property
     def _ends(self) -> list[list[int]]:

@@ -202,12 +202,12 @@ class AdaptiveWord:
         block, rows = self._word.blocks[0], self._word.waiting + 1
         assert block is not None
         place = block.place_of(signal, rows)
-        if not place and (signal != WAITING or rows == block.most):
+        if not place and (signal != WAITING or rows == block.most_rows):
             raise ChainError(f'{signal!r} cannot be the signal after these: of symbol '
                              f'{block.symbols(rows)} of a block of {len(block.responses)}, in '
                              f'{block.cells} cells')
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
-        if rows < block.most:  # if one was drawn, it was after the report
+        if rows < block.most_rows:  # if one was drawn, it was after the report
             return self._take(COUNTED, self._ready, place)
         return self._take(place, self._ready)
 
@@ -234,7 +234,7 @@ class AdaptiveWord:
     def _count(self, symbol: str | None, block: Block) -> int:
         """Count a symbol of a block; return the vector drawn, from 1, or `COUNTED`."""
         self._counted = self._then[self._counted][self._codes[self._index[symbol]]]
-        ends = self._word.waiting + 1 == block.most
+        ends = self._word.waiting + 1 == block.most_rows
         return self._drawn(block.responses[-1]) if ends else COUNTED
 
     def _drawn(self, response: CountResponse) -> int:
@@ -294,7 +294,7 @@ class AdaptiveWord:
         block, passed, cells = self._word.blocks[0], self._word.waiting, self._word.cells
         if block is not None:
             self._counted = self._counted if passed else 0
-            self._code_of[:-1], then = block.turn(passed)
+            self._code_of[:-1], then = block.cells_at(passed)
             self._then = then.tolist()
         if cells is None:
             return
@@ -382,14 +382,15 @@ class AdaptiveWord:
             ticks, age, *signals = signals
             planned_at = None if age == NO_PLAN else count - age * self._report
             if self.delay is None and age != NO_PLAN or not (
-                    since - word.before <= count - ticks <= since):
+                    since - word.block_ticks <= count - ticks <= since):
                 raise ValueError
             if planned_at is not None and planned_at < word.held * self._report:
                 raise ValueError  # no report had left by then
             since = count - ticks
         rows = -(-count // self.tables.row) + -since // self.tables.row  # after `since`
         if (len(signals) != self._marks * rows or max(previous, before) >= n
-                or count >= _MOST_TICKS or count % self._report or since < 0
+                or count >= _MOST_TICKS or since < 0
+                or count % self._report or since % self._report
                 or self.tables.learns and since % self.tables.row
                 or not ((begin >= 0) & (begin < 2)).all() or abs(begin.sum() - 1) > 1e-6
                 or not begin[:, -self.tables.moves.models:].any()):  # the public models
@@ -421,7 +422,7 @@ class AdaptiveWord:
         """
         block, rows = self._word.blocks[0], self._word.waiting + 1
         if number and block is not None:
-            if not (rows < block.most if number == INSIDE else block.can_draw(number, rows)):
+            if not (rows < block.most_rows if number == INSIDE else block.can_draw(number, rows)):
                 raise ValueError
             return COUNTED if number == INSIDE else number
         if not 0 <= number <= self._size:
@@ -440,7 +441,7 @@ class AdaptiveWord:
         block, passed = self._word.blocks[0], self._word.waiting
         code = self._codes[self._index[symbol]]
         if block is not None:
-            if passed + 1 < block.most and not last:
+            if passed + 1 < block.most_rows and not last:
                 return {WAITING: Fraction(1)}
             return block.response(passed + 1).exact_row(self._then[self._counted][code])
         response = self.tables.responses[self._size]
@@ -468,7 +469,7 @@ class AdaptiveWord:
         self._check_due()
         codes, block, passed = self._code_of[:-1], self._word.blocks[0], self._word.waiting
         if block is not None:
-            if signal == WAITING and passed + 1 < block.most:
+            if signal == WAITING and passed + 1 < block.most_rows:
                 return np.ones(len(codes))
             place = block.place_of(signal, passed + 1)
             if not place:
@@ -476,7 +477,7 @@ class AdaptiveWord:
             counted: Ints = np.zeros(len(codes), np.int64)
             for number in range(passed + 1):
                 code: Any
-                code, then = block.turn(number)
+                code, then = block.cells_at(number)
                 if number < len(known):
                     symbol = self._index[known[number]]
                     code = code[symbol] if symbol < len(code) else 0  # unknown

@@ -47,11 +47,11 @@ class AlphabetTables(AdaptiveTables):
         self.moves = AlphabetMoves(chain.models(trust), n)  # type: ignore[assignment]
         self.X, self.routes = _Matches(n), _Routes(n)  # type: ignore[assignment]
         #: as if each state had the same row of edges
-        self.hops, self.heads = np.zeros(n + 1, np.int64), np.arange(n, dtype=np.int32)
-        self.successors = np.broadcast_to(self.heads, (n, n))
+        self.offsets, self.targets = np.zeros(n + 1, np.int64), np.arange(n, dtype=np.int32)
+        self.successors = np.broadcast_to(self.targets, (n, n))
         self.report = self.signal = self.row = self.stride = 1
         self.place_type = np.uint8 if n < 2**8 else np.uint32
-        self.nbytes = self.heads.nbytes
+        self.nbytes = self.targets.nbytes
 
     def fast_cells(self, f: Floats, inside: Booleans | None, previous: Ints,
                    at_once: bool) -> tuple[Ints, Ints, Numbers]:
@@ -68,7 +68,7 @@ class AlphabetTables(AdaptiveTables):
             mass = chances[:m].copy()
             mass[-1] += np.maximum(1.0 - rest[m - 1], 0.0)
             likely = a + (b - a) * mass
-            row[:] = self.shares.known[m] - (likely * np.log(likely)).sum(axis=0)
+            row[:] = self.shares.minus_entropy[m] - (likely * np.log(likely)).sum(axis=0)
             if at_once:
                 row *= INFORMATION
             row += np.maximum(b * chances[:m], a * chances[0]).sum(axis=0)

@@ -41,14 +41,14 @@ from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers, Weights
 from symdp_ros.core.loops import loops
 from symdp_ros.core.neighbours import edges_in_c
 from symdp_ros.core.online.adaptive.cells import Cells, NOTHING
-from symdp_ros.core.online.adaptive.moves import Moves, total
+from symdp_ros.core.online.adaptive.moves import ends_of, Moves, total
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.turns import Block
 from symdp_ros.core.online.counts import after, CountResponse
 
-_STATES, _FEW = 64, 16  # the most and the fewest states that count in the choice
+_MOST_STATES, _FEWEST_STATES = 64, 16  # the most and the fewest states that count in the choice
 _REST = 1e-3  # of f, that the others may have
-_TIE = 1e-9   # nats by which a later choice must be better
+_BETTER = 1e-9   # nats by which a later choice must be better
 _DIGITS = 1e12  # what is equal to so many digits is equal
 _LESS = 0.05  # that a block may be worth less than the shorter one
 _AT_END = 0.4  # what a match of the last symbol is worth to the next block
@@ -104,7 +104,7 @@ def _region(tables: AdaptiveTables, moves: Moves, zone: int | None) -> Region:
                         moves.prior, successors, chances)
     if loops is not None:
         there = region.successors < len(states)
-        offsets = np.concatenate([[0], there.sum(axis=1).cumsum()])
+        offsets = ends_of(there.sum(axis=1))
         region = region._replace(edges=edges_in_c(
             offsets, region.successors[there], region.chances[:, there], len(region.prior)))
     moves.regions[zone] = region
@@ -251,7 +251,7 @@ def _best(tables: AdaptiveTables, region: Region, means: _Means, single: Cells,
         if not value > before - _LESS:
             ended = more
         before = value
-        if worth.told / length > single_worth.told + _TIE and value > least + _TIE:
+        if worth.told / length > single_worth.told + _BETTER and value > least + _BETTER:
             least, best, founders_of_best = value, i, states[founders]
     if best < 0:
         return best, np.empty((0, 0), np.uint8)
@@ -266,9 +266,9 @@ def _best(tables: AdaptiveTables, region: Region, means: _Means, single: Cells,
 
 def _some_states(f: Floats) -> Ints:
     """Return the states that count in the choice, ascending."""
-    order = np.argsort(-f, kind='stable')[:_STATES]
+    order = np.argsort(-f, kind='stable')[:_MOST_STATES]
     before = np.cumsum(f[order]) - f[order]
-    few = max(_FEW, int(np.searchsorted(before, (1 - _REST) * f.sum())))
+    few = max(_FEWEST_STATES, int(np.searchsorted(before, (1 - _REST) * f.sum())))
     return np.sort(order[:few])
 
 
@@ -305,7 +305,7 @@ def _worth(f: Floats, P: Floats, codes: list[Ints], response: CountResponse) -> 
         matches += both.max(axis=1).sum()
         if number == len(codes) - 1:
             last = matches
-    told = float(counted @ response.told - (drawn * logs).sum())
+    told = float(counted @ response.minus_entropy - (drawn * logs).sum())
     return _Worth(told, float(matches), float(last), there)
 
 
@@ -313,10 +313,10 @@ def _worth_of_single(tables: AdaptiveTables, f: Floats, cells: Cells) -> _Worth:
     """Return what a signal about one symbol is worth."""
     size, codes = int(cells.sizes[0]), cells.codes[:, 0]
     masses = np.bincount(codes, f, size + 1)
-    other, own, uniform, both = (float(share[size]) for share in tables.shares)
+    other, own, uniform, minus_entropy = (float(share[size]) for share in tables.shares)
     some, nothing = masses[1:].sum(), masses[0]
     chance = uniform * nothing + other * some + (own - other) * masses[1:]
-    told = both * some + nothing * np.log(uniform) - (chance * np.log(chance)).sum()
+    told = minus_entropy * some + nothing * np.log(uniform) - (chance * np.log(chance)).sum()
     best = np.zeros(size + 1)
     np.maximum.at(best, codes, f)
     order = np.argsort(-best[1:], kind='stable')[:2] + 1

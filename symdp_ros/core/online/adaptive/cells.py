@@ -171,13 +171,14 @@ def _values(tables: AdaptiveTables, sizes: Ints, cells: Numbers, known: Floats,
     index = np.arange(tried * words).reshape(tried, words, 1) * width + cells
     masses = np.bincount(index.ravel(), np.repeat(known[None], tried, 0).ravel(),
                          tried * words * width).reshape(tried, words, width)
-    other, own, uniform, both = (share[sizes] for share in tables.shares)
+    other, own, uniform, minus_entropy = (share[sizes] for share in tables.shares)
     some, nothing = masses[:, :, 1:].sum(axis=2), masses[:, :, 0]
     are = np.arange(1, width) <= sizes[:, :, None]
     chance = (uniform * nothing + other * some)[:, :, None] + (own - other)[
         :, :, None] * masses[:, :, 1:]
     chance[~are] = 1.0
-    value: Floats = both * some + nothing * np.log(uniform) - (chance * np.log(chance)).sum(axis=2)
+    value: Floats = (minus_entropy * some + nothing * np.log(uniform)
+                     - (chance * np.log(chance)).sum(axis=2))
     if near is None:
         return value
     matches = np.empty_like(value)
@@ -224,11 +225,11 @@ def _spread_all(tables: AdaptiveTables, cells: Cells) -> Cells:
 
 def _spread(tables: AdaptiveTables, codes: Numbers) -> None:
     """Let those without a cell join the one from which the fewest moves lead to them."""
-    hops, heads = tables.hops, tables.heads
+    offsets, targets = tables.offsets, tables.targets
     last = np.flatnonzero(codes)
     while len(last):
-        there = heads[edges_of(hops, last)]
-        joined = np.repeat(codes[last], hops[last + 1] - hops[last])
+        there = targets[edges_of(offsets, last)]
+        joined = np.repeat(codes[last], offsets[last + 1] - offsets[last])
         new = codes[there] == 0
         there, joined = there[new], joined[new]
         codes[there[::-1]] = joined[::-1]  # the first one counts

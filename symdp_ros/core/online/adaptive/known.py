@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints, Numbers
-from symdp_ros.core.online.adaptive.moves import before_beginning, Moves, spread_evenly, total
+from symdp_ros.core.online.adaptive.moves import (before_beginning, ends_of, Moves, spread_evenly,
+                                                  total)
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.turns import Turns
 
@@ -92,7 +93,7 @@ class Tick:
 
 
 #: a tick, f when all had been told that was told with it, and the likelihood of that
-_Seen: TypeAlias = tuple[Tick, Floats, Floats | None]
+_Step: TypeAlias = tuple[Tick, Floats, Floats | None]
 
 
 class Known:
@@ -215,7 +216,7 @@ class Known:
             groups = np.array([0, joint.shape[2]]) if columns is None else ends_of(columns)
         return self.moves.forward(joint, likelihood, groups)
 
-    def _back(self, last: int, first: int) -> Iterator[_Seen]:
+    def _back(self, last: int, first: int) -> Iterator[_Step]:
         """Yield ticks from the last one back; what is not kept of a whole word is made again."""
         if self.delay is not None:
             for number in range(last, first - 1, -1):
@@ -225,7 +226,7 @@ class Known:
             return
         ticks = [*self._ticks]
         for begin in range(last - last % self._segment, first - 1, -self._segment):
-            seen, joint = list[_Seen](), ticks[begin].joint
+            seen, joint = list[_Step](), ticks[begin].joint
             for tick in ticks[begin:min(begin + self._segment, last + 1)]:
                 if seen:
                     before, f, likelihood = seen[-1]
@@ -268,10 +269,3 @@ class Known:
 def part_of(array: Any, some: slice) -> Any:
     """Return what an array has of some of the words; of None, None."""
     return None if array is None else np.ascontiguousarray(array[..., some])
-
-
-def ends_of(columns: Ints) -> Ints:
-    """Return where the columns of each word begin, and at last where they end."""
-    ends = np.zeros(len(columns) + 1, np.int64)
-    columns.cumsum(out=ends[1:])
-    return ends

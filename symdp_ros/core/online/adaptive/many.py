@@ -187,7 +187,7 @@ class _Group:
                 continue
             rows = words.passed[word] + 1
             place = self._count(word, block, int(self._symbols[here[word]]), bool(ends[word]))
-            places[word], late[word] = (place, 0) if rows == block.most else (COUNTED, place)
+            places[word], late[word] = (place, 0) if rows == block.most_rows else (COUNTED, place)
             if place or zones is None:
                 signal = Count(block.vectors(rows)[place - 1]) if place else WAITING
                 out.signals[here[word]] = number_of_count(words.tables.states, block.zone, signal)
@@ -196,10 +196,10 @@ class _Group:
     def _count(self, word: int, block: Block, symbol: int, last: bool) -> int:
         """Count a symbol of a word's block; return what is drawn where it ends, from 1; 0: not."""
         passed, counted = self._words.passed[word], self._counted
-        codes, then = block.turn(passed)
+        codes, then = block.cells_at(passed)
         code = int(codes[symbol]) if symbol >= 0 else 0
         counted[word] = int(then[counted[word] if passed else 0, code])
-        if not last and passed + 1 < block.most:
+        if not last and passed + 1 < block.most_rows:
             return 0
         return 1 + block.response(passed + 1).draw(self._draws[word].stream)[counted[word]]
 
@@ -247,7 +247,7 @@ def _see(words: Words, drawn: Ints) -> Seen | None:
         count = SIGNALS[(signal - tables.states) % len(SIGNALS)] if signal >= tables.states else (
             WAITING if signal < 0 else None)
         place = block.place_of(count, rows + 1)
-        if not place and (count != WAITING or rows + 1 == block.most):
+        if not place and (count != WAITING or rows + 1 == block.most_rows):
             return None
         words.take(np.array([place or COUNTED]), zones, reports=reports)
         return Turns([Turn(block, rows)]), likelihood

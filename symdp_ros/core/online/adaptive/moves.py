@@ -181,6 +181,13 @@ def sums_of(values: Floats, groups: Ints | None) -> Floats:
                            for begin, end in pairwise(groups.tolist())])
 
 
+def ends_of(counts: Ints) -> Ints:
+    """Return where each of some parts that follow one another begins, and where the last ends."""
+    ends = np.zeros(len(counts) + 1, np.int64)
+    counts.cumsum(out=ends[1:])
+    return ends
+
+
 def spread_evenly(joint: Floats, within: Booleans, some: Booleans, prior: Floats,
                   columns: Ints | None = None) -> None:
     """
@@ -192,7 +199,7 @@ def spread_evenly(joint: Floats, within: Booleans, some: Booleans, prior: Floats
     :param some: shape (words,).
     :param columns: how many each word has; None: one, or, of a word that is alone, all.
     """
-    ends = _ends_of(joint, some, columns)
+    ends = _ends_of_columns(joint, some, columns)
     for word in np.flatnonzero(some).tolist():
         here = joint[:, :, ends[word]:ends[word + 1]]
         counts = np.array([np.ascontiguousarray(f).sum() for f in here.transpose(2, 0, 1)])
@@ -211,7 +218,7 @@ def before_beginning(joint: Floats, later: Floats, some: Booleans,
     :param later: shape (models, states + 1, columns).
     :param some, columns: as of `spread_evenly`.
     """
-    ends = _ends_of(joint, some, columns)
+    ends = _ends_of_columns(joint, some, columns)
     for word in np.flatnonzero(some).tolist():
         for column in range(ends[word], ends[word + 1]):
             f = np.ascontiguousarray(joint[:, :, column])
@@ -220,11 +227,11 @@ def before_beginning(joint: Floats, later: Floats, some: Booleans,
                 (f * later[:, :-1, column]).sum() / all_f if all_f > 0 else 0.0)
 
 
-def _ends_of(joint: Floats, some: Booleans, columns: Ints | None) -> list[int]:
-    """Return where the columns of each word begin, and at last where they end."""
+def _ends_of_columns(joint: Floats, some: Booleans, columns: Ints | None) -> list[int]:
+    """Return `ends_of` of the columns of each word, as of `spread_evenly`."""
     if columns is None:
         columns = np.full(len(some), joint.shape[2] // len(some))
-    ends: list[int] = np.concatenate([[0], np.cumsum(columns)]).tolist()
+    ends: list[int] = ends_of(columns).tolist()
     return ends
 
 
@@ -232,7 +239,7 @@ def _edges(rows: Ints | ShortInts, targets: Ints | ShortInts, weights: Floats,
            states: int) -> Any:
     """Return edges as `core.loops` takes them, ordered by `rows`."""
     order = np.argsort(rows, kind='stable')
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=states))])
+    offsets = ends_of(np.bincount(rows, minlength=states))
     return edges_in_c(offsets, targets[order], weights[:, order], len(weights))
 
 
@@ -242,5 +249,5 @@ def _neighbours(rows: Ints | ShortInts, targets: Ints | ShortInts, states: int,
     if some is not None:
         rows, targets = rows[some], targets[some]
     order = np.argsort(rows, kind='stable')
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=states))])
+    offsets = ends_of(np.bincount(rows, minlength=states))
     return Neighbours(offsets, targets[order], None if weights is None else weights[order])

@@ -38,7 +38,7 @@ class Shares(NamedTuple):
     other: Floats    # a/T, the chance of each other cell
     own: Floats      # b/T
     uniform: Floats  # 1/m
-    known: Floats    # Σ_z P log P of a symbol that has a cell
+    minus_entropy: Floats  # Σ_z P log P of a symbol that has a cell
 
 
 def shares_of(responses: dict[int, Response], most: int) -> Shares:
@@ -48,7 +48,7 @@ def shares_of(responses: dict[int, Response], most: int) -> Shares:
         other, own = response.a / response.total, response.b / response.total
         shares.other[count], shares.own[count] = other, own
         shares.uniform[count] = 1 / count
-        shares.known[count] = own * np.log(own) + (count - 1) * other * np.log(other)
+        shares.minus_entropy[count] = own * np.log(own) + (count - 1) * other * np.log(other)
     return shares
 
 
@@ -126,19 +126,19 @@ class AdaptiveTables:
             first, symbols, _ = sparse.pairs()
             self.X = NearMatches(*expected_matches.of_some_pairs(
                 chain, first, symbols, *weights, _NEAR_TOLERANCE), sparse)
-        #: the moves from one report to the next, as `Chain.csr`; where they lead, by state
-        self.hops, self.heads = chain.csr()
-        self.routes = Neighbours(self.hops, self.heads)
+        #: the moves from one report to the next, as `Chain.csr`
+        self.offsets, self.targets = chain.csr()
+        self.routes = Neighbours(self.offsets, self.targets)
         if self.zone_of is not None:
             #: by state: whether the next report can be in the same zone
             self.can_stay = np.zeros(n, np.bool_)
             sources = np.repeat(np.arange(n), degrees)
-            self.can_stay[sources[self.zone_of[sources] == self.zone_of[self.heads]]] = True
+            self.can_stay[sources[self.zone_of[sources] == self.zone_of[self.targets]]] = True
         place = np.arange(degrees.max())
         #: (states, most successors): those of each state; −1 after them
         self.successors = np.where(
             place < degrees[:, None],
-            self.heads[np.minimum(self.hops[:-1, None] + place, len(self.heads) - 1)], -1
+            self.targets[np.minimum(self.offsets[:-1, None] + place, len(self.targets) - 1)], -1
         ).astype(np.int32)
         #: ticks from one report to the next, from one signal to the next, and from one row of
         #: what signals told to the next: as signals, with zones as reports
@@ -182,7 +182,7 @@ class AdaptiveTables:
         sizes, laws = list[tuple[int, int, int]](), list[Floats]()
         for (length, more), drawn in self.blocks.items():
             sizes.append((length, more, sum(map(len, laws))))
-            laws += [drawn[-1].chances.ravel(), drawn[-1].told]
+            laws += [drawn[-1].chances.ravel(), drawn[-1].minus_entropy]
         return BlockLaws(np.array(sizes, np.int64), np.concatenate(laws))
 
     def longest(self, delay: int | None) -> int:
@@ -203,8 +203,8 @@ class AdaptiveTables:
         """
         following = np.zeros_like(within)
         for word in range(within.shape[1]):
-            moves = np.repeat(within[:, word], np.diff(self.hops))
-            following[self.heads[moves], word] = True
+            moves = np.repeat(within[:, word], np.diff(self.offsets))
+            following[self.targets[moves], word] = True
         return following
 
 

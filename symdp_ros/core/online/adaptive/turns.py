@@ -34,7 +34,7 @@ class Turn(NamedTuple):
     @property
     def ends(self) -> bool:
         """Return whether something was drawn with this row."""
-        return self.block.place > 0 and self.block.size == self.number + 1
+        return self.block.place > 0 and self.block.rows == self.number + 1
 
     @property
     def marks(self) -> Ints:
@@ -65,7 +65,7 @@ class Turns:
             1 if turn is None or turn.ends else turn.block.columns(turn.number + 1)
             for turn in self.turns])
         #: whether one is a symbol: then all of them are
-        self._counts = any(turn is not None and turn.number % turn.block.each == 0
+        self._counts = any(turn is not None and turn.number % turn.block.rows_each == 0
                            for turn in self.turns)
         if loops is not None and self._counts:
             #: of each word, the number of its symbol, m, and how many weights it has before
@@ -148,28 +148,31 @@ class Block:
     :param responses: of blocks that are cut short after each number of symbols, from 1.
     :param codes: the cell of each state at each symbol, from 0: shape (symbols, states).
     :param zone: the number of that in which its symbols lie; None: there are no zones.
-    :param each: rows from one symbol to the next.
+    :param rows_each: rows from one symbol to the next.
     """
 
     def __init__(self, responses: list[CountResponse], codes: Numbers, zone: int | None = None,
-                 each: int = 1):
-        self.responses, self.codes, self.zone, self.each = responses, codes, zone, each
+                 rows_each: int = 1):
+        self.responses, self.codes, self.zone = responses, codes, zone
+        self.rows_each = rows_each
         #: rows that it can have: it ends with its last symbol
-        self.most, self.cells = (len(responses) - 1) * each + 1, responses[0].cells
+        self.most_rows = (len(responses) - 1) * rows_each + 1
+        #: of each symbol
+        self.cells = responses[0].cells
         #: rows that it has: fewer where it was cut short
-        self.size = self.most
+        self.rows = self.most_rows
         #: which vector was drawn, from 1; 0: none is yet
         self.place = 0
 
     @property
     def likelihood(self) -> Floats:
         """Return the chance of what was drawn, by the counts."""
-        chances: Floats = self.response(self.size).chances[self.place - 1]
+        chances: Floats = self.response(self.rows).chances[self.place - 1]
         return chances
 
     def symbols(self, rows: int) -> int:
         """Return how many symbols are in the first so many rows."""
-        return -(-rows // self.each)
+        return -(-rows // self.rows_each)
 
     def response(self, rows: int) -> CountResponse:
         """Return the response if it has so many rows."""
@@ -183,20 +186,20 @@ class Block:
         """Return of how many counts something is known after so many rows."""
         return len(self.vectors(rows))
 
-    def turn(self, row: int) -> tuple[Numbers, Ints]:
+    def cells_at(self, row: int) -> tuple[Numbers, Ints]:
         """
         Return the cell of each state in a row, and which counts follow each by the cell.
 
         Between two symbols there is one cell, and nothing is counted.
         """
         symbols = self.symbols(row)
-        if row % self.each:
+        if row % self.rows_each:
             return np.zeros_like(self.codes[0]), np.arange(self.columns(row))[:, None]
         return self.codes[symbols], after(symbols, self.cells)
 
     def following(self, row: int) -> Ints:
         """Return which counts each state leads to: shape (states, counts before)."""
-        codes, then = self.turn(row)
+        codes, then = self.cells_at(row)
         counts: Ints = then.T[codes]
         return counts
 

@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from symdp_ros.core.annotations import Booleans, Floats, Ints
 from symdp_ros.core.online.adaptive.blocks import choose_blocks
-from symdp_ros.core.online.adaptive.cells import best_cells, Cells
-from symdp_ros.core.online.adaptive.known import ends_of, Evidence, Known, part_of, Tick
-from symdp_ros.core.online.adaptive.moves import total
+from symdp_ros.core.online.adaptive.cells import best_cells, Cells, NOTHING, TIE
+from symdp_ros.core.online.adaptive.known import Evidence, Known, part_of, Tick
+from symdp_ros.core.online.adaptive.moves import ends_of, total
 from symdp_ros.core.online.adaptive.own_moves import extended, OwnMoves
 from symdp_ros.core.online.adaptive.tables import AdaptiveTables
 from symdp_ros.core.online.adaptive.turns import Block, Turn, Turns
@@ -33,8 +33,6 @@ NO_PLAN = 2**32 - 1  # in place of how long ago reports were chosen
 SEGMENT = 64  # ticks, at least, of a whole word whose f is kept once
 
 _LEAST = 1e-6      # probability of a state that counts in the matches to come
-_NOTHING = 1e-200  # probability that counts as 0 where all else is impossible
-_TIE = 1e-12
 _FEW = 16          # successors, up to which X is looked up for each of them
 
 
@@ -73,9 +71,9 @@ class Words(Known):
         if self.longest > 1 and tables.zones is None:
             self._leaving = self.held + 1
         #: ticks that are kept before the first one whose report has not left: of a block
-        self.before = (self.longest - 1) * tables.signal
+        self.block_ticks = (self.longest - 1) * tables.signal
         self._at_once = tables.reports_at_once(delay)
-        super().__init__(tables, delay, words, self.held * tables.report + self.before + 1,
+        super().__init__(tables, delay, words, self.held * tables.report + self.block_ticks + 1,
                          max(1, SEGMENT // tables.signal) * tables.signal)
 
     def begin(self, position: int) -> None:
@@ -86,7 +84,7 @@ class Words(Known):
             joint = tables.moves.forward(joint, None)
         if tables.zones is not None:
             ahead = np.zeros((tables.states, self.words), np.bool_)
-            ahead[tables.heads[tables.hops[position]:tables.hops[position + 1]]] = True
+            ahead[tables.targets[tables.offsets[position]:tables.offsets[position + 1]]] = True
         self.stand(np.repeat(joint, self.words, axis=2), 0, position, ahead=ahead)
 
     def stand(self, joint: Floats, count: int, previous: int, counts: Floats | None = None,
@@ -300,7 +298,7 @@ class Words(Known):
         """End a block with what was drawn of its symbols so far."""
         block = self.blocks[word]
         assert block is not None
-        block.size, block.place, self.blocks[word] = self.passed[word], place, None
+        block.rows, block.place, self.blocks[word] = self.passed[word], place, None
 
     def _end_late(self, places: Ints, tick: Tick) -> None:
         """End blocks with what was drawn, 0 for nothing, once a tick had been taken in."""
@@ -376,7 +374,7 @@ class Words(Known):
                 tell[true] = 1 + zones[true]
                 codes = np.where(~inside & true, codes.dtype.type(len(chances) - 1), codes)
                 again = true & (total(np.where(inside, self._of_words(self.belief), 0.0))
-                                <= _NOTHING)
+                                <= NOTHING)
                 ahead = np.where(true, inside, ahead)
             ahead = tables.can_follow(ahead)
         tick.told = Evidence(codes, chances, places, tell,
@@ -484,7 +482,7 @@ class Words(Known):
         able, words = self.tables.successors[previous], np.arange(self.words)
         values = later[np.maximum(able, 0), words[:, None]]
         values[able < 0] = -np.inf
-        hits = (values >= values.max(axis=1, keepdims=True) - _TIE) & (able >= 0)
+        hits = (values >= values.max(axis=1, keepdims=True) - TIE) & (able >= 0)
         best: Ints = able[words, hits.argmax(axis=1)].astype(np.int64)
         return best
 
@@ -501,7 +499,7 @@ class Words(Known):
             if tick.number == last:
                 later = likely
             else:
-                now, places = tables.routes.first_of_largest(later, _TIE)
+                now, places = tables.routes.first_of_largest(later, TIE)
                 choices[(tick.number - since) // tables.report] = places
                 later = np.add(now, likely, out=now)
             self._count_zones(tick.told, later, self.delay is None)
@@ -509,5 +507,5 @@ class Words(Known):
         words = np.arange(self.words)
         for t in range(1, length):
             before = route[t - 1]
-            route[t] = tables.heads[tables.hops[before] + choices[t - 1, before, words]]
+            route[t] = tables.targets[tables.offsets[before] + choices[t - 1, before, words]]
         return route
