@@ -79,10 +79,14 @@ def _empty_ports(domain: int, directory: Path) -> Iterator[Path]:
 
 
 def _ports(domain: int, directory: Path) -> Iterator[Path]:
-    """Yield the files of ports that processes in a domain open."""
+    """Yield the files of ports that processes in a domain open, its own ones first."""
     first = _FIRST + _OF_A_DOMAIN * domain
+    own, of_all = range(first, first + _OF_A_DOMAIN), []
     with suppress(OSError):  # there is no such directory
         for name in sorted(os.listdir(directory)):
-            if (port := _PORT.fullmatch(name)) and (
-                    int(port[1]) in _OF_ALL or first <= int(port[1]) < first + _OF_A_DOMAIN):
+            port = _PORT.fullmatch(name)
+            if port and int(port[1]) in own:
                 yield directory / name
+            elif port and int(port[1]) in _OF_ALL:
+                of_all.append(directory / name)
+    yield from of_all
