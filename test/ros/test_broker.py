@@ -343,6 +343,7 @@ def test_tls(world, tmp_path, of_broker, monkeypatch):
     ({'broker': 'mqtt://kit:sesame@localhost'}, 'broker must be mqtt://HOST:PORT or, with TLS'),
     ({'broker': 'localhost:1883'}, 'broker must be mqtt://HOST:PORT or, with TLS'),
     ({'broker': 'mqtt://localhost:99999'}, 'broker must be mqtt://HOST:PORT or, with TLS'),
+    ({'broker': 'mqtt://plant..local'}, 'broker must be mqtt://HOST:PORT or, with TLS'),
     ({'broker': "''"}, 'state_topic needs a broker'),
     ({'field': 'data[0]'}, 'field is not for states of a broker: leave it out'),
     ({'where': '[data=1]'}, 'where is not for states of a broker: leave it out'),

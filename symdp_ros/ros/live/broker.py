@@ -167,6 +167,7 @@ def _address(name: str) -> tuple[str, int]:
     try:
         url = urlsplit(name)
         port = url.port or _PORTS[url.scheme]
+        (url.hostname or '').encode('idna')  # else this error would end the client's thread
     except (KeyError, ValueError):
         url, port = urlsplit(''), 0
     if not url.hostname or url.path.strip('/') or url.query or url.fragment or (
