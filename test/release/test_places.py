@@ -194,6 +194,24 @@ def test_a_single_file_is_copied_once(tmp_path, uri):
             again()
 
 
+def test_nothing_is_left_of_a_file_whose_copy_was_interrupted(tmp_path, uri, monkeypatch):
+    release, place, seen = tmp_path / 'release', Remote(uri('one.parquet')), []
+    release.write_text('whole')
+
+    def copied(source, target, size):
+        target.write(source.read(2))
+        target.flush()
+        seen.append(place.kind())
+        raise KeyboardInterrupt
+
+    upload = Upload(place, release)
+    with monkeypatch.context() as ended, pytest.raises(KeyboardInterrupt):
+        ended.setattr(shutil, 'copyfileobj', copied)
+        upload.put()
+    assert [*seen, place.kind()] == ['NotFound'] * 2
+    assert Upload(place, release).put() and place.open().read() == b'whole'
+
+
 @pytest.mark.parametrize('name', ['s3://', 's3:///', 'nothing://x/y', 's3//x'])
 def test_names_that_are_no_places(name):
     with pytest.raises(ConfigurationError):

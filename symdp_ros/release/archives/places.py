@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where archives lie: on the disk, or in a store that pyarrow reads, as s3://BUCKET/PATH."""
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -80,10 +80,20 @@ class Remote:
     def write(self, source: BinaryIO) -> None:
         """Write a new file with what another one holds; it is there when it is complete."""
         with self._opened() as (store, path):
-            if store.type_name not in _NO_DIRECTORIES:
-                store.create_dir(path.rpartition('/')[0], recursive=True)
-            with store.open_output_stream(path) as target:
-                shutil.copyfileobj(source, target, _PIECE)
+            folder, _, name = path.rpartition('/')
+            part = path
+            if store.type_name not in _NO_DIRECTORIES:  # there a file can be seen while it grows
+                store.create_dir(folder, recursive=True)
+                part = f'{folder}/.{name}.part'
+            try:
+                with store.open_output_stream(part) as target:
+                    shutil.copyfileobj(source, target, _PIECE)
+                if part != path:
+                    store.move(part, path)
+            except BaseException:  # such as Ctrl+C; a store keeps what was written until then
+                with suppress(Exception):
+                    store.delete_file(part)
+                raise
 
     def remove(self) -> None:
         """Remove the file."""
