@@ -165,6 +165,8 @@ class ReleaseSession(Closable):
         """
         Leave out the subjects that cannot be charged; return a charge, if all were charged before.
 
+        Where the rest is wanted, and all of it was charged before, in one release, return that.
+
         :raises LogError: the content changed since.
         :raises BudgetError: none can be charged; or some cannot, unless the rest is wanted.
         """
@@ -188,6 +190,10 @@ class ReleaseSession(Closable):
             return None
         named = _named(problems)
         if len(problems) == len(losses):
+            parts = [entry for entry in earlier.values() if entry.files]
+            if self._partial and len(parts) == 1:
+                draft.length = parts[0].symbols
+                return parts[0]
             raise BudgetError(f'none of its {len(problems)} subjects can be charged: {named}')
         if not self._partial:
             raise BudgetError(f'{len(problems)} of its {len(losses)} subjects cannot be '
