@@ -409,14 +409,17 @@ def _variant(path: Path, *, short: bool = False) -> Path:
     return path.with_name(f'{name.partition("~")[0]}~{part}{marker}{rest}')
 
 
-def digest_of(path: Path) -> str:
+def digest_of(path: Path, besides: Path | None = None) -> str:
     """
     Return a SHA-256 (hex) of a file, or of the names and contents of all files in a directory.
 
+    :param besides: a file in the directory that does not count.
     :raises OSError: one of them cannot be read, or is no regular file.
     """
     hashed = sha256()
     for file in files_in(path):
+        if file == besides:
+            continue
         name = os.fsencode(file.relative_to(path)) if file != path else b''
         with open(file, 'rb', opener=_open_regular) as content:
             size = os.fstat(content.fileno()).st_size

@@ -194,6 +194,11 @@ def test_a_directory_of_several_robots(here, capsys):
     assert main(['ledger', 'l', '--verify', 'elsewhere.parquet']) == 0
     told = capsys.readouterr().out
     assert 'the release of patrols, charge 1, made 2' in told and 'of 3 subjects' in told
+    # A copy from a store, to which it was uploaded.
+    assert main([*arguments, '-o', 'elsewhere.parquet', '--upload', f'file://{here}/copy']) == 0
+    assert (here / 'copy' / '_release.json').exists()
+    assert main(['ledger', 'l', '--verify', 'copy']) == 0
+    assert 'copy is the release of patrols' in capsys.readouterr().out
     with open(here / 'elsewhere.parquet' / 'robot=r2' / 'part-0.parquet', 'ab') as file:
         file.write(b'x')
     assert main(['ledger', 'l', '--verify', 'elsewhere.parquet']) == 1

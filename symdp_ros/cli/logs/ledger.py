@@ -102,11 +102,12 @@ def run(options) -> int:
 
 def _verify(ledger, release):
     """Print which charge a release was made for; return 1 where it is none, or all is not well."""
+    from symdp_ros.release.archives.places import MANIFEST
     from symdp_ros.release.outbox import digest_of
 
     problem = None
     try:
-        digest = digest_of(release)
+        digest = digest_of(release, release / MANIFEST)  # which an upload adds
     except OSError as error:
         problem = error.strerror
     if problem is not None:
