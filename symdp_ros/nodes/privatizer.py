@@ -335,9 +335,12 @@ class Privatizer(ManagedNode):
                      else [])
 
     def _claim_topics(self):
+        at_broker = None if self._broker is None else self._broker.topic.private
         for topic in self._published:
+            # A broker has one topic for all ROS domains.
+            domain = 'MQTT' if topic == at_broker else self._output_domain
             claim = TopicClaim(
-                self._output_domain, f'onto {topic}', 'another privatizer on this machine '
+                domain, f'onto {topic}', 'another privatizer on this machine '
                 f'already publishes {topic}: stop it, or give this one private topics of its own '
                 '(remap them)')
             self._claims.append(claim)

@@ -303,7 +303,7 @@ def test_all_subjects_are_charged_or_none(walks):
     assert outcome.kind == 'released' and outcome.length == 7
     assert {name for name, _, _ in rows(walks.output)} == {'r1', 'r3'}
     assert spent(walks) == {'r1': 1, 'r2': 0, 'r3': 1}
-    # The same again changes nothing, and is no error: what comes after it, such as a copy, goes on.
+    # The same again changes nothing, and is no error: what comes after it, as a copy, goes on.
     released, outcome = walks.output.read_bytes(), walks.release(subject='', partial=True)
     assert (outcome.kind, outcome.length) == ('already released', 7)
     assert walks.output.read_bytes() == released and spent(walks) == {'r1': 1, 'r2': 0, 'r3': 1}

@@ -9,7 +9,7 @@ import signal
 import subprocess
 from unittest.mock import Mock
 
-from harness import REACTIVATE, SURE, values_of
+from harness import free_domain, REACTIVATE, SURE, values_of
 from mqtt import Mosquitto, Station
 import pytest
 from rcl_interfaces.msg import Log
@@ -291,6 +291,16 @@ def test_a_fleet_at_a_broker(world, tmp_path, broker, station, chain_file):
     assert {serial: ''.join(read['lastNodeId'] for topic, read in found if serial in topic)
             for serial in ('0001', '0002')} == {'0001': 'bc', '0002': 'bd'}
     assert all(read['serialNumber'] in topic for topic, read in found) and run.stop() == 0
+
+
+def test_another_privatizer_of_the_same_states_is_refused(world, broker, of_broker, monkeypatch):
+    """In whatever ROS domain: both together would spend twice ε, on one topic of the broker."""
+    run = start(world, broker, of_broker)
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(world, 'domain', free_domain())
+        other = world.privatizer(**of_broker, wait=False)
+    assert other.wait() == 1 and f'already publishes {PRIVATE}' in other.log
+    assert run.stop() == 0
 
 
 def test_name_and_password(world, tmp_path, of_broker):

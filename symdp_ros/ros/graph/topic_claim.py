@@ -22,6 +22,8 @@ class TopicClaim:
     """
     A claim on a topic of a ROS domain, held by this process until it is closed or ends.
 
+    What has topics of its own beside those of ROS, such as a broker, counts as one more domain.
+
     The claim is a socket name in Linux's abstract namespace: no file is left behind, however the
     process ends. Any user can take any such name; so the kernel is asked which user's process
     listens there, and only a process of this user, or of root, counts. There are two names, one
@@ -35,7 +37,7 @@ class TopicClaim:
     :raises ConfigurationError: another process of this user, or of root, holds the claim.
     """
 
-    def __init__(self, domain: int, topic: str, message: str):
+    def __init__(self, domain: int | str, topic: str, message: str):
         name = f'\0symdp_ros/{sha256(f"{domain} {topic}".encode()).hexdigest()}'
         self._sockets = []
         self.blocked_by = ''
