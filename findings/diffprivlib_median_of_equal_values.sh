@@ -13,6 +13,7 @@
 # Seen with diffprivlib 0.6.6 (with scikit-learn 1.5.2).
 # Source: diffprivlib/tools/quantiles.py, quantile (the mechanism Exponential with
 # measure=interval_sizes, which are zero between equal values). Its documentation does not say it.
+# With more equal values, or a larger ε, it raises RuntimeError instead (its issue 107).
 # Who is hurt: whoever releases medians, quantiles or percentiles of what is counted or rounded:
 # minutes of stay, battery in percent, numbers of visits. The result is private, plausible, and not
 # about the data; the budget is spent.
