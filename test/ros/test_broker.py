@@ -3,6 +3,7 @@
 """States of VDA 5050 come in from a real MQTT broker, and private ones go out."""
 from contextlib import contextmanager
 import json
+from pathlib import Path
 import re
 import shutil
 import signal
@@ -326,6 +327,22 @@ def test_name_and_password(world, tmp_path, of_broker):
     assert run.stop() == 0 and 'sesame' not in run.log
     station.close()
     guarded.kill()
+
+
+def test_a_subscription_that_is_refused_is_said(world, tmp_path, of_broker):
+    plugin = next(Path('/usr/lib').glob('**/mosquitto_dynamic_security.so'), None)
+    if plugin is None:
+        pytest.skip('no broker that refuses subscriptions: mosquitto_dynamic_security.so')
+    (tmp_path / 'rights').write_text(json.dumps({'clients': [], 'groups': [], 'roles': [],
+                                                 'defaultACLAccess': {'subscribe': False}}))
+    strict = Mosquitto(tmp_path, 'allow_anonymous true', f'plugin {plugin}',
+                       f'plugin_opt_config_file {tmp_path / "rights"}', 'user root')
+    statuses = world.diagnostics()
+    run = world.privatizer(**{**of_broker, 'broker': strict.address})
+    world.wait_until(lambda: any(f'refuses a subscription of {STATE}' in status.message
+                                 for status in statuses), 'a warning')
+    assert run.stop() == 0
+    strict.kill()
 
 
 def test_tls(world, tmp_path, of_broker, monkeypatch):

@@ -46,7 +46,7 @@ class Broker:
         self.is_connected, self.dropped = False, 0
         self._node, self._name, self._read_topic = node, settings.broker, settings.state_topic
         self._listener: Callable[[bytes], None] | None = None
-        self._takes_kept = self._closed = False
+        self._takes_kept = self._closed = self._is_refused = False
         self._read: deque[bytes] = deque(maxlen=_MOST_READ)
         self._waiting: deque[bytes] = deque()
         self._number, self._in_flight = 0, -1  # −1: the client has none
@@ -55,6 +55,7 @@ class Broker:
         self._client = _client(settings)
         self._client.on_connect, self._client.on_disconnect = self._connected, self._disconnected
         self._client.on_message, self._client.on_publish = self._came, self._left
+        self._client.on_subscribe = self._subscribed
         self._client.loop_start()
 
     @property
@@ -65,9 +66,12 @@ class Broker:
     @property
     def problem(self) -> str:
         """Return what is wrong with the connection; '' if nothing is."""
-        return '' if self.is_connected else (
-            f'there is no connection to the broker {self._name}: no states come in, and private '
-            'ones wait. Is it running, and are broker and broker_login right?')
+        if not self.is_connected:
+            return (f'there is no connection to the broker {self._name}: no states come in, and '
+                    'private ones wait. Is it running, and are broker and broker_login right?')
+        return '' if not self._is_refused or self._listener is None else (
+            f'the broker {self._name} refuses a subscription of {self._read_topic}: no states '
+            'come in. Does it let this node read them?')
 
     def listen(self, listener: Callable[[bytes], None], *, latched: bool) -> 'Broker':
         """
@@ -140,6 +144,10 @@ class Broker:
 
     def _disconnected(self, *_: Any) -> None:
         self.is_connected = False
+
+    def _subscribed(self, client: Any, data: Any, number: int, codes: Any, *_: Any) -> None:
+        # Version 1 of the library has integers; from 128 on it was refused.
+        self._is_refused = any(getattr(code, 'value', code) >= 128 for code in codes)
 
     def _came(self, client: Any, data: Any, message: Any) -> None:
         if self._listener is None or message.retain and not self._takes_kept:
