@@ -188,12 +188,8 @@ optimum: setup
 coordination: setup
 	$(VENV)/bin/python -m studies.coordination $(if $(QUICK),--quick build,docs/evidence)
 
-compare: $(VENV)/.compare
+compare: setup
 	$(VENV)/bin/python -m studies.compare $(if $(QUICK),--quick build,docs/evidence) $(COMPARE_OPTIONS)
-
-# Where what it needs cannot be installed, a section says so.
-$(VENV)/.compare: $(VENV)/.done
-	$(INSTALL) '.[$(EXTRAS),compare]' && touch $@ || true
 
 bench: $(VENV)/.bench
 	$(VENV)/bin/python -m bench $(if $(QUICK),--quick) $(BENCH_OPTIONS)
