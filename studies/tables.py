@@ -5,8 +5,7 @@ from random import Random
 
 import numpy as np
 from studies.common import CONFIG, filled, page_command, table
-from studies.compare.areas import habit
-from studies.compare.areas import HABIT  # noqa: F401: for the page
+from studies.compare.areas import HABIT, habit  # noqa: F401: HABIT is for the page
 from symdp_ros.analysis.accuracy import averaged, patrols
 from symdp_ros.analysis.audit import audit
 from symdp_ros.analysis.belief import best_route, Filter, smooth

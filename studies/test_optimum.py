@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/evidence/optimum.md: its numbers come out again, and what they are made with is right."""
 from fractions import Fraction
-from itertools import product
 import json
 from math import exp
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 import numpy as np
-from studies.common import filled, listed, table
+from studies.common import filled, table
 from studies.compare import words  # noqa: F401: for the page
 from studies.drawing import (curve, in_percent, INK, no_less, over_epsilon, panels,
                              save_with_legend)
