@@ -58,9 +58,10 @@ def test_words_of_a_habit_repeat():
 @needs_maps
 def test_places_repeat():
     found = NUMBERS['sections']['places']
-    for key in ('laplace', 'graph', 'policy', 'guided', 'adaptive'):
-        row = places.row('nav2/route_turtlebot3_graph.geojson', key, 3, found['walks'])
-        assert row in found['rows']
+    for key in places.LABELS:
+        walks = found['few'] if key == 'set' else found['walks']
+        row = places.row('nav2/route_turtlebot3_graph.geojson', key, 3, walks)
+        assert row in found['rows'], key
 
 
 @needs_maps
