@@ -44,7 +44,7 @@ def row(name: str, length: int, epsilon: float, adjacency: int, in_a_row: bool,
 
 
 def own_errors(program: Program) -> dict[str, float]:
-    """Return the error of each mechanism of the package that knows as much, P being known."""
+    """Return errors of what the package has and knows as much, P being known; and of flip."""
     chain = chain_of(program.name)
     privacy = Privacy(program.epsilon, program.adjacency)
     made: dict[str, OnlineMechanism | OfflineMechanism | PermuteAndFlip] = {
