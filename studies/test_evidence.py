@@ -57,6 +57,16 @@ def test_the_gains_come_out_again():
         (DOCS / 'gains.json').read_text(encoding='utf-8'))
 
 
+def test_what_python_md_says_of_modes():
+    rows = [line.strip('| ').split(' | ') for line in TEXT['gains'].splitlines()
+            if f' {gains.MODES} modes, ' in line]
+    live, later, logs, without = (
+        f'{100 * float(cell):.0f} %' for cell in (*(row[2] for row in rows), rows[0][3]))
+    page = (DOCS.parent / 'python.md').read_text(encoding='utf-8')
+    assert (f'wrong in {live} of the symbols live, {later} three symbols later and {logs} in logs '
+            f'(`exponential`); without a past it is {without}') in ' '.join(page.split())
+
+
 def test_moves_that_the_map_allows():
     [sentence] = re.findall(r'at a success of 50% the map allows:\s(.*); of ours, all', TEXT[
         'comparison'])
