@@ -315,7 +315,8 @@ class Privatizer(ManagedNode):
     def _source(self):
         """Return what is read, and where: who reads it next may meet a region that was drawn."""
         source = self.input_settings
-        return (self._domain, source.elsewhere or self.resolve_topic_name(source.topic),
+        domain = None if source.broker else self._domain  # a broker is the same in all
+        return (domain, source.elsewhere or self.resolve_topic_name(source.topic),
                 source.field, str(source.where))
 
     def _all_settings(self):

@@ -294,6 +294,32 @@ def test_a_fleet_at_a_broker(world, tmp_path, broker, station, chain_file):
     assert all(read['serialNumber'] in topic for topic, read in found) and run.stop() == 0
 
 
+def test_a_robot_with_another_name_and_domain_is_not_drawn_again(world, tmp_path, broker, station,
+                                                                 chain_file):
+    """The state that the broker keeps was drawn for it: the same stay would cost ε twice."""
+    def write(robot, **settings):
+        (tmp_path / 'fleet.yaml').write_text(json.dumps({'robots': {robot: {
+            'chain_file': str(chain_file), 'epsilon': SURE, 'adjacency': 1, 'state_topic': STATE,
+            'broker': broker.address, **settings}}}))
+
+    def found():  # by two nodes, each of which counts its states
+        return [json.loads(payload)['lastNodeId'] for topic, payload, _ in station.messages
+                if topic == PRIVATE]
+
+    write('tb1')
+    station.send(STATE, message('b'), retain=True)
+    run = world.start('fleet', fleet=tmp_path / 'fleet.yaml')
+    world.wait_until(found, 'the state that was kept')
+    write('tb2', domain=free_domain())
+    with subscribing(world, broker, times=2):
+        assert world.trigger('/fleet/reload').success
+    world.settle()
+    assert found() == ['b']
+    station.send(STATE, message('b'))
+    world.wait_until(lambda: len(found()) == 2, 'what came later')
+    assert run.stop() == 0
+
+
 def test_another_privatizer_of_the_same_states_is_refused(world, broker, of_broker, monkeypatch):
     """In whatever ROS domain: both together would spend twice ε, on one topic of the broker."""
     run = start(world, broker, of_broker)
