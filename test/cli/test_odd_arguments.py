@@ -123,10 +123,10 @@ def test_the_demo_shows_states_that_look_like_markup():
 
 
 @pytest.mark.parametrize('option, value, instead', [
-    ('--mechanism', 'permute_and_flip', b'take exponential'),
-    ('--policy', 'planned', b'take the policy adaptive')])
+    ('--mechanism', 'permute_and_flip', 'take exponential'),
+    ('--policy', 'planned', 'take the policy adaptive')])
 def test_what_earlier_versions_had(option, value, instead):
-    run = symdp('release', 'a.csv', '--map', 'a.yaml', '--epsilon', '1', '-o', 'out', option,
-                value, COLUMNS='1000')
-    assert run.returncode == 2 and b'this version no longer has' in run.stderr
+    run = run_symdp('release', 'a.csv', '--map', 'a.yaml', '--epsilon', '1', '-o', 'out', option,
+                    value, COLUMNS='1000')
+    assert run.returncode == 2 and 'this version no longer has' in run.stderr
     assert instead in run.stderr

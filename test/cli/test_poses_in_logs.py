@@ -3,6 +3,7 @@
 """`symdp release` and `symdp learn` of recorded poses, and of messages that `--where` selects."""
 from pathlib import Path
 
+from forked_children import forked_children  # noqa: F401
 from in_process import run_symdp
 import numpy as np
 import pytest
