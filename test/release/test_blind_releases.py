@@ -131,7 +131,7 @@ def nearly_full(directory, size):
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 def test_of_an_archive_too(walks, tmp_path_factory, monkeypatch, data):
     pyarrow = pytest.importorskip('pyarrow')
     import numpy as np

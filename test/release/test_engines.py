@@ -234,16 +234,18 @@ def test_errors_of_workers_carry_no_symbol(walks, scheduler):
 
 
 def test_other_users_can_send_no_work_to_what_is_started_here(walks):
-    """Dask's own scheduler on one machine runs what anybody sends to its port."""
+    """Dask's own scheduler on one machine runs what anybody sends to its port; ours has none."""
+    before, opened = ports(), set()
     with distributed.LocalCluster(n_workers=1, host='127.0.0.1', processes=False,
                                   protocol='tcp', dashboard_address=None) as open_to_all:
-        port = int(open_to_all.scheduler_address.rpartition(':')[2])
-        assert stranger([('127.0.0.1', port)]) == f'ran as {os.getuid()}\n'
-    before, opened = ports(), set()
+        [own] = [at for at in ports() - before if open_to_all.scheduler_address.endswith(
+            f'//{at[0]}:{at[1]}')]
+        assert stranger([own]) == f'ran as {os.getuid()}\n'
+    before = ports()
     walks.archive(walks.words(400), group=100)
     outcome = walks.release(engine='dask', on_rows=lambda *_: opened.update(ports() - before))
     assert outcome.kind == 'released' and walks.output.is_dir(), outcome.reason
-    assert stranger(opened) == '' and not opened
+    assert not opened
 
 
 def test_ray_is_not_started_here(walks):
@@ -546,7 +548,7 @@ def test_after_a_kill_of_the_driver_nothing_is_free_and_nothing_is_left(walks, s
 
 
 def test_workers_that_are_killed_change_no_bit(walks, engine, monkeypatch):
-    """Three die, each when its part is written and not yet handed in."""
+    """Two die, each when its part is written and not yet handed in."""
     routes, real = walks.words(400), engines.run
     walks.archive(routes, group=100)
     undisturbed = walks.base / 'undisturbed.parquet'
@@ -557,7 +559,7 @@ def test_workers_that_are_killed_change_no_bit(walks, engine, monkeypatch):
     def run(name, work, tasks, address):
         def deadly(numbered):
             part = work(numbered)
-            if numbered[0] < 3:
+            if numbered[0] < 2:
                 with suppress(FileExistsError):
                     os.close(os.open(folder / f'killed-{numbered[0]}', os.O_CREAT | os.O_EXCL))
                     os.kill(os.getpid(), signal.SIGKILL)
@@ -568,7 +570,7 @@ def test_workers_that_are_killed_change_no_bit(walks, engine, monkeypatch):
     monkeypatch.setattr(engines, 'run', run)
     outcome = walks.release(**engine, subject_budget=1.0, random=random.Random(3))
     assert outcome.kind == 'released', outcome.reason
-    assert len(list(folder.glob('killed-*'))) == 3
+    assert len(list(folder.glob('killed-*'))) == 2
     assert {path.name: path.read_bytes() for path in walks.output.iterdir()} == {
         path.name: path.read_bytes() for path in undisturbed.iterdir()}
     assert walks.spent() == 1
