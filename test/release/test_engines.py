@@ -19,13 +19,12 @@ import threading
 from forked_children import fork_children
 import psutil
 import pytest
-from scipy.stats import chi2
+from scipy.special import chdtrc
 from symdp_ros import Chain, LogError, OfflineMechanism, Privacy
 from symdp_ros.ledger.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip('pyarrow.parquet', reason='archives need pyarrow')
-distributed = pytest.importorskip('distributed', reason='the extra dask is not installed')
 
 from symdp_ros.release.archives import dataset, engines  # noqa: E402, I100
 from symdp_ros.release.archives.tasks import Work  # noqa: E402
@@ -35,7 +34,13 @@ ALPHA = 1e-7
 
 
 @pytest.fixture(scope='module')
-def scheduler():
+def distributed():
+    """Return the library of Dask's clusters: to import it takes most of a second."""
+    return pytest.importorskip('distributed', reason='the extra dask is not installed')
+
+
+@pytest.fixture(scope='module')
+def scheduler(distributed):
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
                                   host='127.0.0.1', dashboard_address='127.0.0.1:0') as running:
         with distributed.Client(running, set_as_default=False) as client:
@@ -209,7 +214,7 @@ def test_what_is_wrong_with_an_archive_is_said_here(walks, engine, monkeypatch):
     assert os.listdir(walks.output.parent) == ['.symdp_ros.lock']
 
 
-def test_errors_of_workers_carry_no_symbol(walks, scheduler):
+def test_errors_of_workers_carry_no_symbol(walks, scheduler, distributed):
     def fails():
         from symdp_ros.release.archives.tasks import Work
 
@@ -233,7 +238,7 @@ def test_errors_of_workers_carry_no_symbol(walks, scheduler):
     assert walks.spent() == 0 and walks.visible() == []
 
 
-def test_other_users_can_send_no_work_to_what_is_started_here(walks):
+def test_other_users_can_send_no_work_to_what_is_started_here(walks, distributed):
     """Dask's own scheduler on one machine runs what anybody sends to its port; ours has none."""
     before, opened = ports(), set()
     with distributed.LocalCluster(n_workers=1, host='127.0.0.1', processes=False,
@@ -288,7 +293,7 @@ def test_spark_on_this_machine_asks_who_connects(walks):
         assert reached == ['']
 
 
-def test_a_scheduler_with_tls(walks, tmp_path):
+def test_a_scheduler_with_tls(walks, tmp_path, distributed):
     """Its certificates are those of Dask's configuration."""
     import dask
 
@@ -311,6 +316,7 @@ def test_a_scheduler_with_tls(walks, tmp_path):
     walks.check()
 
 
+@pytest.mark.usefixtures('distributed')
 def test_an_engine_that_cannot_be_used(walks, monkeypatch):
     walks.archive(walks.words(10))
     monkeypatch.setattr(engines, '_PATIENCE', 0.5)
@@ -472,7 +478,7 @@ def test_releases_have_the_exact_distribution(walks, mechanism):
         statistic += sum((drawn[number, o] - count * chance)**2 / (count * chance)
                          for o, chance in chances.items())
         degrees += len(chances) - 1
-    chance = chi2.sf(statistic, degrees)
+    chance = chdtrc(degrees, statistic)
     print(f'χ² = {statistic:.1f} at {degrees} degrees of freedom: p = {chance:.2g}')
     assert chance > ALPHA
 
