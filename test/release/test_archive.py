@@ -458,7 +458,7 @@ def test_an_interrupt_leaves_nothing_and_spends_nothing(walks, error):
 
     with pytest.raises(error):
         walks.release(on_rows=tell)
-    assert walks.spent() == 0 and os.listdir(walks.output.parent) == ['.symdp_ros.lock']
+    assert walks.spent() == 0 and os.listdir(walks.releases) == ['.symdp_ros.lock']
     assert walks.release().kind == 'released'
 
 
@@ -621,17 +621,7 @@ def test_after_a_kill_at_any_moment_nothing_is_lost_and_nothing_is_free(walks, c
     moments = sorted(random.Random(seed).sample(range(1, calls), 7))
     # Most of what matters is at the end: charging and moving.
     for moment in [*moments, calls - 2, calls - 30, calls - 60]:
-        shutil.rmtree(walks.output.parent)
-        walks.output.parent.mkdir()
-        for file in walks.base.glob('robots.ledger*'):
-            file.unlink()
-        killed += child(walks.base, moment)[0] == -9
-        charged = set()
-        if walks.ledger.exists():
-            with Ledger(walks.ledger) as ledger:
-                assert ledger.problems() == []
-                charged = {file.path.name for file in ledger.files.all()}
-        assert set(walks.visible()) <= charged  # nothing is visible before its spend
+        killed += walks.killed(child, moment)
         assert walks.release().kind in ('released', 'already released')
         assert walks.spent() == 1 and lengths(walks.read()) == lengths(routes)
         walks.check()

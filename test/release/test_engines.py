@@ -211,7 +211,7 @@ def test_what_is_wrong_with_an_archive_is_said_here(walks, engine, monkeypatch):
     assert outcome.kind == 'failed' and 'row ' in outcome.reason
     assert 'not with position 1' in outcome.reason and 'secret' not in outcome.reason
     assert walks.spent() == 0 and walks.visible() == []
-    assert os.listdir(walks.output.parent) == ['.symdp_ros.lock']
+    assert os.listdir(walks.releases) == ['.symdp_ros.lock']
 
 
 def test_errors_of_workers_carry_no_symbol(walks, scheduler, distributed):
@@ -366,7 +366,7 @@ def test_an_attempt_that_is_stopped_leaves_nothing(walks, monkeypatch):
     walks.archive(walks.words(50))
     monkeypatch.setitem(engines.ENGINES, 'local', stopped)
     assert walks.release().reason == 'it was stopped'
-    assert walks.spent() == 0 and os.listdir(walks.output.parent) == ['.symdp_ros.lock']
+    assert walks.spent() == 0 and os.listdir(walks.releases) == ['.symdp_ros.lock']
 
 
 def test_an_engine_that_gives_up(walks, monkeypatch):
@@ -379,7 +379,7 @@ def test_an_engine_that_gives_up(walks, monkeypatch):
     outcome = walks.release(engine='ray')
     assert outcome.kind == 'failed' and 'secret' not in outcome.reason
     assert 'ray gave up with an error of type RuntimeError' in outcome.reason
-    assert walks.spent() == 0 and os.listdir(walks.output.parent) == ['.symdp_ros.lock']
+    assert walks.spent() == 0 and os.listdir(walks.releases) == ['.symdp_ros.lock']
 
 
 @pytest.mark.parametrize('mechanism', [
@@ -505,7 +505,7 @@ def test_a_directory_that_the_workers_do_not_share(walks, scheduler, monkeypatch
     walks.archive(walks.words(100), group=100)
     outcome = walks.release(engine='dask', scheduler=scheduler)
     assert outcome.kind == 'failed' and 'under the same paths' in outcome.reason
-    assert walks.spent() == 0 and os.listdir(walks.output.parent) == ['.symdp_ros.lock']
+    assert walks.spent() == 0 and os.listdir(walks.releases) == ['.symdp_ros.lock']
     with Ledger(walks.ledger) as ledger:
         assert ledger.charges() == []
 
@@ -518,7 +518,7 @@ def test_an_interrupt_leaves_nothing(walks, scheduler):
 
     with pytest.raises(KeyboardInterrupt):
         walks.release(engine='dask', scheduler=scheduler, on_rows=tell)
-    assert walks.spent() == 0 and os.listdir(walks.output.parent) == ['.symdp_ros.lock']
+    assert walks.spent() == 0 and os.listdir(walks.releases) == ['.symdp_ros.lock']
     assert walks.release(engine='dask', scheduler=scheduler).kind == 'released'
     walks.check()
 
@@ -546,7 +546,7 @@ def test_after_a_kill_of_the_driver_nothing_is_free_and_nothing_is_left(walks, s
     killed = subprocess.run([sys.executable, '-c', DRIVER, str(walks.base), scheduler], cwd=ROOT,
                             timeout=120)
     assert killed.returncode == -signal.SIGKILL
-    assert list(walks.output.parent.glob('.staging-*/*.attempts/*.parquet'))
+    assert list(walks.releases.glob('.staging-*/*.attempts/*.parquet'))
     assert walks.spent() == 0 and walks.visible() == []
     assert walks.release(engine='dask', scheduler=scheduler).kind == 'released'
     assert lengths(walks.read()) == lengths(routes) and walks.spent() == 1
