@@ -31,8 +31,7 @@ def place(tmp_path):
 
 def release(place, *arguments, log='log', output='out'):
     run = run_symdp('release', log, '--epsilon=1000', '--adjacency=1', '-o', output, *arguments,
-                    cwd=place,
-                    COLUMNS='200')
+                    cwd=place, COLUMNS='200')
     words = [''.join(symbol for _, symbol in read_log(path))
              for path in (place / output).glob('[!.]*')]
     return run, words
