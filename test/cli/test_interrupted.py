@@ -119,19 +119,8 @@ def test_an_interrupt_ends_a_command_that_computes_in_processes(computing):
     assert 'Traceback' not in output.read_text()
 
 
-#: Both have the same `symdp_ros.files.processes`.
-of_one = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     'computing', ['explore', pytest.param('calibrate', marks=pytest.mark.thorough)], indirect=True)
-
-
-@of_one
-def test_processes_that_compute_end_with_a_command_that_is_killed(computing):
-    process, workers, output = computing
-    process.kill()
-    wait_for_ends(workers, output)
-
-
-@of_one
 def test_a_command_says_that_a_process_of_it_was_ended(computing):
     process, workers, output = computing
     os.kill(int(workers[0]), signal.SIGKILL)

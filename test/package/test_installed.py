@@ -48,12 +48,15 @@ LOOPS = """
 import sys
 from random import Random
 from symdp_ros import Chain, OfflineMechanism, OnlineMechanism, Privacy
+from symdp_ros.core import loops
 from symdp_ros.core.offline import passes
 from symdp_ros.core.online import in_c
-assert (passes.compiled is None) == (in_c.compiled is None) == (sys.argv[1] == 'without')
+compiled = loops.loops, passes.compiled, in_c.compiled
+assert {module is None for module in compiled} == {sys.argv[1] == 'without'}
 chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
-for kind in OfflineMechanism, OnlineMechanism:
-    mechanism = kind(chain, Privacy(1.0), random=Random(1))
+for kind, policy in ((OfflineMechanism, 'guided'), (OnlineMechanism, 'guided'),
+                     (OnlineMechanism, 'adaptive')):
+    mechanism = kind(chain, Privacy(1.0), policy=policy, random=Random(1))
     print(mechanism.privatize(['a', 'b', None, 'c'] * 9),
           mechanism.privatize_many([0, 1, 2, 2] * 9, [0, 4, 36]))
 """
