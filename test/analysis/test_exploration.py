@@ -23,7 +23,7 @@ TICKS = 150  # of the routes that are shown
 @pytest.fixture(scope='module', autouse=True)
 def few_walks():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('symdp_ros.analysis.visits._WALKS', 8)
+        patch.setattr('symdp_ros.analysis.visits._WALKS', 4)
         patch.setattr('symdp_ros.analysis.visits._LEAST_WALKS', 2)
         patch.setattr('symdp_ros.analysis.visits._LEAST_TICKS', 100)
         patch.setattr('symdp_ros.analysis.exploration._LEAST_TICKS', TICKS)
