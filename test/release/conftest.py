@@ -43,7 +43,11 @@ class Place:
         return charges, files
 
     def killed(self, run, *arguments):
-        """Begin anew, and return whether a child was killed (`forked`): nothing comes out free."""
+        """
+        Begin anew and run a child (`forked`) that may be killed; return whether it was.
+
+        Nothing is visible before its spend, at any moment.
+        """
         shutil.rmtree(self.releases)
         self.releases.mkdir()
         for file in self.base.glob('robots.ledger*'):
