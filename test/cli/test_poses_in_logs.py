@@ -76,8 +76,7 @@ def test_learn(place):
     def learn(output):
         return run_symdp('learn', 'log', '--map', 'map.chain.yaml', '--regions-file', 'rooms.yaml',
                          '--input', 'pose', '--epsilon=1000', '--adjacency=1', '--ledger',
-                         'spent', '--subject',
-                         'r', '-o', output, cwd=place)
+                         'spent', '--subject', 'r', '-o', output, cwd=place)
 
     run = learn('learned.chain.yaml')
     # A ledger must not be where releases are.
@@ -150,8 +149,7 @@ def test_a_floor_that_the_map_does_not_name(tmp_path, level, more, why):
     run = run_symdp('release', 'log', '--map', 'plant.building.yaml', '--initial-state', 'dock',
                     '--self-loops', '--topic', 'fleet_states', '--input', 'pose', '--field', place,
                     '--level-field', f'{place}.level_name', '--epsilon=1', '--adjacency=1', '-o',
-                    'out',
-                    '--dry-run', cwd=tmp_path, COLUMNS='400')
+                    'out', '--dry-run', cwd=tmp_path, COLUMNS='400')
     assert run.returncode == (0 if why is None else 1), run.stderr
     assert (why or '') in run.stderr
     assert ('floors' in run.stderr) == (why is not None)

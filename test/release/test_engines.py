@@ -438,9 +438,8 @@ def test_the_command_line(walks, scheduler):
     run = subprocess.run(
         [sys.executable, '-m', 'symdp_ros.cli.main', 'release', walks.path.name, '-o',
          'out/private.parquet', '--chain', 'chain.yaml', '--epsilon=1', '--adjacency=1',
-         '--engine', 'dask',
-         '--scheduler', scheduler, '--ledger', 'robots.ledger', '--subject', 'r1',
-         '--allow-unknown', '1'],
+         '--engine', 'dask', '--scheduler', scheduler, '--ledger', 'robots.ledger', '--subject',
+         'r1', '--allow-unknown', '1'],
         cwd=walks.base, capture_output=True, text=True, timeout=120,
         env={**os.environ, 'PYTHONPATH': str(ROOT), 'COLUMNS': '200'})
     assert run.returncode == 0, run.stdout + run.stderr
