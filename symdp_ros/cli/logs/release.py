@@ -207,8 +207,8 @@ def _release_logs(options, settings, logs, skipped, on_choice, topics, **keeping
             return releaser.release_all(logs, on_outcome=on_outcome, skipped=skipped)
     except KeyboardInterrupt:
         _tell(f'interrupted after {len(outcomes)} of {len(logs)} logs: '
-              f'{Report(tuple(outcomes))}. What is released stays; the same command goes on with '
-              'the others')
+              f'{Report(tuple(outcomes))}. Of those under way some may be released, too. What is '
+              'released stays; the same command goes on with the others')
         raise
 
 
