@@ -213,7 +213,8 @@ class World:
         self.domain = free_domain()
         self.context = Context()
         rclpy.init(context=self.context, domain_id=self.domain)
-        self.node = rclpy.create_node('observer', context=self.context)
+        self.node = rclpy.create_node(  # without what nobody asks it for, and each spin looks at
+            'observer', context=self.context, start_parameter_services=False, enable_rosout=False)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
 

@@ -55,8 +55,8 @@ def bare(world, tmp_path):
 
 
 @pytest.mark.parametrize('more', [
-    {}, {'policy': 'adaptive', 'delay': 3, 'outputs': '[string, pose, markers, belief]'},
-    {'policy': 'guided', 'outputs': '[string, markers]'}], ids=['auto', 'adaptive', 'guided'])
+    {'policy': 'adaptive', 'delay': 3, 'outputs': '[string, pose, markers, belief]'},
+    {'policy': 'guided', 'outputs': '[string, markers]'}], ids=['adaptive', 'guided'])
 def test_regions(bare, world, more):
     run = bare(**DEPOT, **more)
     private, publisher = world.listen(), world.publisher()
@@ -69,14 +69,14 @@ def test_regions(bare, world, more):
 def test_zones_and_two_clocks(bare, world):
     run = bare(chain_file=CLINIC, zones_file=CLINIC, self_loops='true', epsilon=1.0,
                policy='adaptive', outputs='[string, markers, belief]', sampling='period',
-               period=2.0, protect=4.0, report_period=1.0)
+               period=0.2, protect=0.4, report_period=0.1)
     private, publisher = world.listen(), world.publisher()
     publisher.publish(String(data='lift'))
     world.wait_until(lambda: len(private) > 3, 'private regions')
     assert loaded(run.pid) == []
 
 
-def test_positions(bare, world):
+def test_positions_and_the_policy_that_suits(bare, world):
     run = bare(**DEPOT, input='pose', outputs='[string, pose, markers]')
     private, publisher = world.listen(), world.publisher('pose', PoseStamped)
     publisher.publish(PoseStamped())
