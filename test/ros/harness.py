@@ -19,6 +19,7 @@ import pytest
 rclpy = pytest.importorskip('rclpy', reason='rclpy is not installed: no ROS 2 to test against')
 
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402, I100
+from geometry_msgs.msg import PoseStamped  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
 from node_server import NodeServer  # noqa: E402
@@ -58,6 +59,23 @@ def send(publisher, *values):
     """Publish messages with these values in their field data."""
     for value in values:
         publisher.publish(publisher.msg_type(data=value))
+
+
+def send_until(world, publisher, value, condition):
+    """Send a value, or what a function returns, again and again, until a condition holds."""
+    def spin():
+        send(publisher, value() if callable(value) else value)
+        world.spin(0.05)
+
+    wait_until(condition, 'what was sent to arrive', spin)
+
+
+def pose(x, y=0.5, frame='map'):
+    """Return a message with a position."""
+    message = PoseStamped()
+    message.header.frame_id = frame
+    message.pose.position.x, message.pose.position.y = float(x), float(y)
+    return message
 
 
 def values_of(status):
@@ -122,6 +140,11 @@ def hiding(name, arguments, parameters):
     says = {'protect', 'adjacency'} & parameters.keys() or '--params-file' in arguments
     return parameters if says or name not in ('privatizer', 'log_release') else {
         **parameters, 'adjacency': 1}
+
+
+def arguments_of(parameters):
+    """Return parameters as arguments of a node."""
+    return [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
 
 
 class Crashed(AssertionError):
@@ -215,16 +238,16 @@ class World:
         rclpy.init(context=self.context, domain_id=self.domain)
         self.node = rclpy.create_node(  # without what nobody asks it for, and each spin looks at
             'observer', context=self.context, start_parameter_services=False, enable_rosout=False)
-        self._executor = SingleThreadedExecutor(context=self.context)
-        self._executor.add_node(self.node)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
 
     def _leave(self):
-        self._executor.remove_node(self.node)
-        self._executor.shutdown()  # before its context: what is left of it may crash later
+        self.executor.remove_node(self.node)
+        self.executor.shutdown()  # before its context: what is left of it may crash later
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
         # It keeps its last callbacks, with their nodes, until it looks for new ones.
-        del self._executor
+        del self.executor
 
     def _company(self, seconds):
         """Look for some seconds; return the names of all other nodes of the domain."""
@@ -256,8 +279,7 @@ class World:
 
     def start(self, name, *arguments, **parameters) -> Run:
         """Start a node; parameters become -p name:=value. By default, a symbol is hidden."""
-        parameters = hiding(name, arguments, parameters)
-        given = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
+        given = arguments_of(hiding(name, arguments, parameters))
         run = Run(self.domain, self.home, self.directory / f'{len(self.runs)}-{name}.log', name,
                   [*arguments, *given])
         self.runs.append(run)
@@ -272,7 +294,7 @@ class World:
         return run
 
     def spin(self, seconds=0.02):
-        self._executor.spin_once(timeout_sec=seconds)
+        self.executor.spin_once(timeout_sec=seconds)
 
     def wait_until(self, condition, what):
         """Do what the function does; fail at once where a node crashes."""

@@ -192,10 +192,7 @@ def test_nothing_that_was_drawn_is_lost_while_the_broker_is_away(world, broker, 
                                  for status in statuses), 'a report')
 
 
-def test_a_node_that_was_killed_goes_on_with_its_word(world, tmp_path, broker, station, of_broker):
-    ring = tmp_path / 'ring.chain.yaml'  # one move from each state: the word is its position
-    ring.write_text('initial_state: s0\ntransitions:\n' + ''.join(
-        f'  s{i}: [s{(i + 1) % 50}]\n' for i in range(50)))
+def test_a_node_that_was_killed_goes_on_with_its_word(world, ring, broker, station, of_broker):
     places = []
     for round_ in range(3):
         station.messages.clear()

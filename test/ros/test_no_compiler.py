@@ -8,11 +8,10 @@ import subprocess
 import sys
 
 from geometry_msgs.msg import PoseStamped
-from harness import wait_until
+from harness import arguments_of, ROOT, wait_until
 import pytest
 from std_msgs.msg import String
 
-ROOT = Path(__file__).resolve().parents[2]
 CLINIC = ROOT / 'config' / 'clinic.regions.yaml'
 LARGE = 'numba', 'llvmlite', 'scipy', 'pyarrow'
 DEPOT = {'chain_file': ROOT / 'config' / 'depot.geojson', 'initial_state': '1',
@@ -32,10 +31,10 @@ def bare(world, tmp_path):
 
     def start(**parameters):
         log = tmp_path / f'{len(runs)}.log'
-        given = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
         with log.open('wb') as out:
             run = subprocess.Popen(
-                [sys.executable, '-m', 'symdp_ros.nodes.privatizer', '--ros-args', *given],
+                [sys.executable, '-m', 'symdp_ros.nodes.privatizer', '--ros-args',
+                 *arguments_of(parameters)],
                 stdout=out, stderr=out, cwd=ROOT,
                 env={**os.environ, 'ROS_DOMAIN_ID': str(world.domain),
                      'ROS_HOME': str(tmp_path)})

@@ -3,8 +3,8 @@
 """The node `privatizer` in a process of its own, over real DDS: what it promises on the graph."""
 import signal
 
-from harness import (BEST_EFFORT, LATCHED, RECONFIGURE, RELIABLE, send, SURE, values_of,
-                     wait_until)
+from harness import (BEST_EFFORT, LATCHED, RECONFIGURE, RELIABLE, send, send_until, SURE,
+                     values_of)
 from lifecycle_msgs.msg import Transition
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
@@ -14,15 +14,6 @@ from std_msgs.msg import Bool, Int32, UInt8, UInt8MultiArray
 from symdp_ros import Chain
 from symdp_ros.core.registry import POLICIES
 from symdp_ros.maps import read_chain
-
-
-def send_until(world, publisher, value, condition):
-    """Send a value again and again, until a condition holds."""
-    def spin():
-        send(publisher, value)
-        world.spin(0.05)
-
-    wait_until(condition, 'what was sent to arrive', spin)
 
 
 def test_each_symbol_in_gives_a_feasible_one_out(world, chain_file):
@@ -240,10 +231,9 @@ def test_period_needs_staying(starter, tmp_path):
     file.write_text('initial_state: a\ntransitions: {a: [b], b: [a, b]}\n')
     assert 'set self_loops: true' in starter.refused('privatizer', chain_file=file, epsilon=1.0,
                                                      sampling='period')
-    assert starter.start('privatizer', *(part for given in (
-        f'chain_file:={file}', 'epsilon:=1.0', 'adjacency:=1', 'sampling:=period',
-        'self_loops:=true')
-        for part in ('-p', given)))[0] == 'started'
+    end, log = starter.start('privatizer', chain_file=file, epsilon=1.0, adjacency=1,
+                             sampling='period', self_loops='true')
+    assert end == 'started', log
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])

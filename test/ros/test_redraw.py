@@ -14,7 +14,8 @@ import sys
 from time import monotonic
 
 from geometry_msgs.msg import PoseStamped
-from harness import LATCHED, PATIENCE, REACTIVATE, RECONFIGURE, RELIABLE, ROOT, wait_until
+from harness import (arguments_of, LATCHED, PATIENCE, pose, REACTIVATE, RECONFIGURE, RELIABLE,
+                     ROOT, send_until, wait_until)
 from lifecycle_msgs.msg import Transition
 import pytest
 from std_msgs.msg import String
@@ -25,11 +26,9 @@ ROUNDS = [REACTIVATE, REACTIVATE, RECONFIGURE, RECONFIGURE, REACTIVATE]
 
 
 @pytest.fixture
-def given(tmp_path):
+def given(fifty, tmp_path):
     """Parameters of a privatizer whose second draws would show."""
-    chain_file = tmp_path / 'fifty.chain.yaml'
-    chain_file.write_text(f'initial_state: s0\nsymbols: {[f"s{i}" for i in range(50)]}\n')
-    return {'chain_file': chain_file, 'epsilon': 0.1, 'ledger_file': tmp_path / 'ledger',
+    return {'chain_file': fifty, 'epsilon': 0.1, 'ledger_file': tmp_path / 'ledger',
             'subject': 'r1'}
 
 
@@ -38,71 +37,48 @@ def spent(given):
         return float(ledger.spent('r1'))
 
 
-def send(world, publisher, region, times=5):
-    """Publish a region several times, and let it arrive."""
-    world.wait_until(lambda: publisher.get_subscription_count(), 'the subscription')
-    for _ in range(times):
-        publisher.publish(String(data=region))
+def publish(world, publisher, *messages):
+    """Publish messages, a region each, and let them arrive."""
+    world.wait_until(publisher.get_subscription_count, 'the subscription')
+    for message in messages:
+        publisher.publish(message)
         for _ in range(3):
             world.spin(0.02)
 
 
-def send_until(world, publisher, region, condition):
-    """Publish a region, or what a function returns, again and again, until a condition holds."""
-    def spin():
-        publisher.publish(String(data=region() if callable(region) else region))
-        world.spin(0.1)
-
-    wait_until(condition, 'what was sent to arrive', spin)
+def stands(region, times=5):
+    """Return the messages of a robot that stands still."""
+    return [String(data=region)] * times
 
 
 def test_a_robot_that_stands_still_is_drawn_once(world, given):
     run = world.privatizer(**given, sampling='change')
     private, publisher = world.listen(), world.publisher(qos=RELIABLE)
-    send(world, publisher, 's7')
+    publish(world, publisher, *stands('s7'))
     world.wait_until(lambda: private, 'its symbol')
     for transitions in ROUNDS:
         assert world.change('privatizer', *transitions)
-        send(world, publisher, 's7')
+        publish(world, publisher, *stands('s7'))
     assert len(private) == 1
-    send(world, publisher, 's8')
+    publish(world, publisher, *stands('s8'))
     world.wait_until(lambda: len(private) == 2, 'the symbol of the change')
     assert spent(given) == 0.1 and run.log.count('a new word begins') == 1
     assert run.log.count('inactive') == len(ROUNDS)
 
 
-@pytest.fixture
-def on_a_border(tmp_path):
-    """Parameters of a privatizer that reads poses, with regions 1 m wide; s8 begins at x = 8."""
-    file = tmp_path / 'fifty.regions.yaml'
-    file.write_text('regions:\n' + ''.join(
+def test_a_robot_that_stands_on_a_border_is_drawn_once(world, given, tmp_path):
+    regions = tmp_path / 'fifty.regions.yaml'  # each is 1 m wide; s8 begins at x = 8
+    regions.write_text('regions:\n' + ''.join(
         f'  s{i}: [[{i}, 0], [{i + 1}, 0], [{i + 1}, 1], [{i}, 1]]\n' for i in range(50)))
-    return {'input': 'pose', 'regions_file': file, 'hysteresis': 0.2, 'sampling': 'change'}
-
-
-def pose(x):
-    message = PoseStamped()
-    message.header.frame_id = 'map'
-    message.pose.position.x, message.pose.position.y = x, 0.5
-    return message
-
-
-def test_a_robot_that_stands_on_a_border_is_drawn_once(world, given, on_a_border):
-    world.privatizer(**given, **on_a_border)
+    world.privatizer(**given, input='pose', regions_file=regions, hysteresis=0.2,
+                     sampling='change')
     private, publisher = world.listen(), world.publisher('pose', PoseStamped, RELIABLE)
-
-    def send_poses(*places):
-        world.wait_until(lambda: publisher.get_subscription_count(), 'the subscription')
-        for x in places:
-            publisher.publish(pose(x))
-            for _ in range(3):
-                world.spin(0.02)
-
-    send_poses(7.95, 8.05, 7.95)
+    here, there = pose(7.95), pose(8.05)
+    publish(world, publisher, here, there, here)
     world.wait_until(lambda: private, 'its symbol')
     for number, transitions in enumerate(2 * ROUNDS):  # by the noise on the other side each time
         assert world.change('privatizer', *transitions)
-        send_poses(*[8.05, 7.95][::1 if number % 2 else -1] * 3)
+        publish(world, publisher, *[there, here][::1 if number % 2 else -1] * 3)
     assert len(private) == 1, 'it was drawn again'
 
     def moves():
@@ -114,7 +90,7 @@ def test_a_robot_that_stands_on_a_border_is_drawn_once(world, given, on_a_border
     assert len(private) == 2
 
 
-def kills(world, given, times=3):
+def kills(world, given, times=2):
     """Start a privatizer, and after each kill another; yield each, and the statuses it reports."""
     for number in range(times + 1):
         statuses = world.diagnostics()
@@ -139,9 +115,9 @@ def test_a_latched_region_is_drawn_once_over_kills(world, given, sampling, kept)
         world.settle()
         assert ('is carried on' in run.log) == (kept and number > 1)
     assert len(set(private)) == kept, 'it was drawn again'
-    assert spent(given) == pytest.approx(0.1 if kept else 0.4)
-    count, regions = len(private), cycle(['s8', 's9'])
-    send_until(world, publisher, lambda: next(regions), lambda: len(private) > count)
+    assert spent(given) == pytest.approx(0.1 if kept else 0.3)
+    count = len(private)
+    send_until(world, publisher, cycle(['s8', 's9']).__next__, lambda: len(private) > count)
 
 
 @pytest.mark.parametrize('hides', [{'sampling': 'period'}, {'protect': 0.2}],
@@ -158,17 +134,17 @@ def test_no_tick_is_drawn_twice_over_kills(world, given, kept, hides):
         world.wait_until(lambda count=count: len(private) >= count + 3, 'symbols')
         # At instants a period apart; and after a restart the last one is shown again.
         assert len(private) <= (monotonic() - begin) / 0.25 + number
-    assert spent(given) == pytest.approx(0.1 if kept else 0.4)
+    assert spent(given) == pytest.approx(0.1 if kept else 0.3)
 
 
 @pytest.mark.parametrize('kept', [True, False], ids=['default', 'none'])
 def test_a_robot_that_stands_still_is_drawn_once_over_kills(world, given, kept):
     private, publisher = world.listen(), None
     given |= {'sampling': 'change'} | ({} if kept else {'state_file': 'none'})
-    for run, _ in kills(world, given, 2):
+    for _ in kills(world, given):
         publisher = publisher or world.publisher(qos=RELIABLE)
         # The reader of a killed process counts for a while: that one listens is not seen here.
-        send(world, publisher, 's7', times=20)
+        publish(world, publisher, *stands('s7', times=20))
         if kept:
             world.wait_until(lambda: private, 'its symbol')
     assert len(set(private)) == kept, 'it was drawn again'
@@ -316,11 +292,9 @@ from symdp_ros.nodes.privatizer import main
 sys.exit(main())
 """)
     private = world.listen()
-    parameters = {**given, 'adjacency': 1, 'state_file': tmp_path / 'word'}
-    arguments = [part for name, value in parameters.items()
-                 for part in ('-p', f'{name}:={value}')]
     node = subprocess.Popen(
-        [sys.executable, str(script), '--ros-args', *arguments], cwd=ROOT, text=True,
+        [sys.executable, str(script), '--ros-args', *arguments_of(
+            {**given, 'adjacency': 1, 'state_file': tmp_path / 'word'})], cwd=ROOT, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         env={**os.environ, 'ROS_DOMAIN_ID': str(world.domain)})
     try:
