@@ -78,27 +78,22 @@ def test_doctor_lists_what_it_can(world, peer):
     assert shown.count('cannot be') == 1, 'one row for all that cannot be listed'
 
 
-def test_topics_whose_names_ros_does_not_allow(world, peer):
-    names = ['/my-topic', '/1st', '/a//b']
-    for name in names:
-        peer.announce(topic=f'rt{name}', writers=1, readers=1)
-    peer.announce(topic='rt/od-om', type_name='nav_msgs::msg::dds_::Odometry_', writers=1)
-    seen_by(world, 'topics', *(f'{name} std_msgs/msg/String' for name in names),
-            '/od-om nav_msgs/msg/Odometry')
-    seen_by(world, 'doctor', *names, '/od-om', 'ROS allows no such', 'show where a robot is: 1;',
-            status=1)
-
-
-def test_a_program_without_ros_is_named_so(world, peer):
+def test_a_program_without_ros_is_named_so_and_may_name_topics_as_it_likes(world, peer):
     # It reads all topics that others publish: a ROS node that does is taken for a recorder.
     publishers = [world.node.create_publisher(String, name, RELIABLE) for name in 'abc']
-    for name in 'abc':
-        peer.announce([], topic=f'rt/{name}', writers=1, readers=1)
-    shown = seen_by(world, 'topics', *(f'/{name} std_msgs/msg/String /observer a program without '
-                                       'ROS' for name in 'abc'))
-    assert '_CREATED_BY' not in shown
-    shown = seen_by(world, 'doctor', '1 node,', 'a program without ROS')
-    assert '_CREATED_BY' not in shown and 'subscribes to every' not in shown
+    odd = ['/my-topic', '/1st', '/a//b']  # ROS allows no such names
+    for name in ['/a', '/b', '/c', *odd]:
+        peer.announce([], topic=f'rt{name}', writers=1, readers=1)
+    peer.announce([], topic='rt/od-om', type_name='nav_msgs::msg::dds_::Odometry_', writers=1)
+    for command, status, texts in (
+            ('topics', 0, [*(f'/{name} std_msgs/msg/String /observer a program without ROS'
+                             for name in 'abc'),
+                           *(f'{name} std_msgs/msg/String' for name in odd),
+                           '/od-om nav_msgs/msg/Odometry']),
+            ('doctor', 1, ['1 node,', 'a program without ROS', *odd, '/od-om',
+                           'ROS allows no such', 'show where a robot is: 1;'])):
+        shown = seen_by(world, command, *texts, status=status)
+        assert '_CREATED_BY' not in shown and 'subscribes to every' not in shown
     assert len(publishers) == 3
 
 

@@ -61,7 +61,7 @@ def test_symbols_that_take_longer_than_the_period_go_on(world, chain_file, tmp_p
     world.privatizer(chain_file=chain_file, epsilon=1.0, sampling='period', period=0.001,
                      zones_file=tmp_path / 'zones.yaml', policy='adaptive', delay=0.2)
     private = world.listen()
-    world.wait_until(lambda: len(private) >= 200, 'two hundred private regions')
+    world.wait_until(lambda: len(private) >= 100, 'a hundred private regions')
 
 
 def test_what_is_held_back_stays_so_until_the_word_goes_on(world, chain_file, tmp_path):

@@ -292,23 +292,27 @@ def without_times(text):
     {'policy': 'guided', 'symbol_map': "['gannet=plover']"},
     pytest.param({'sampling': 'period', 'period': 0.02}, marks=pytest.mark.thorough),
     {'policy': 'adaptive', 'trust': 1.0, 'delay': 3, 'outputs': '[string, belief]'},
-    {'sampling': 'period', 'period': 0.06, 'report_period': 0.02, 'delay': 1},
-    {'protect': 0.05},  # a symbol every 0.06 s, a region every 0.02 s
-    {'protect': 0.05, 'renew': 0.0001},
+    pytest.param({'sampling': 'period', 'period': 0.06, 'report_period': 0.02, 'delay': 1},
+                 marks=pytest.mark.thorough),
+    {'protect': 0.1},  # a symbol every 0.12 s, a region every 0.04 s
+    {'protect': 0.1, 'renew': 0.0001},
     pytest.param({'policy': 'adaptive', 'delay': 3, 'renew': 0.0001}, marks=pytest.mark.thorough),
-    {'sampling': 'period', 'period': 0.02, 'zones_file': 'birds.zones.yaml',
-     'delay': 0.06},  # of three symbols: signals may be about blocks
+    pytest.param({'sampling': 'period', 'period': 0.02, 'zones_file': 'birds.zones.yaml',
+                  'delay': 0.06},  # of three symbols: signals may be about blocks
+                 marks=pytest.mark.thorough),
+    {'sampling': 'period', 'period': 0.12, 'report_period': 0.04, 'delay': 0.36,
+     'zones_file': 'birds.zones.yaml'},
     # What goes out is made from the private region alone: test_outputs.
     pytest.param(POSES, marks=pytest.mark.thorough),
-    {**POSES, 'sampling': 'period', 'period': 0.02},
+    {**POSES, 'sampling': 'period', 'period': 0.04},
 ], ids=['paper', 'message', 'period', 'adaptive', 'two clocks', 'protect', 'renewed',
-        'renewed message', 'zones', 'poses', 'poses period'])
+        'renewed message', 'zones', 'zones and two clocks', 'poses', 'poses period'])
 def test_runs_on_different_words_look_alike(tmp_path, monkeypatch, parameters):
     if 'renew' not in parameters:
         monkeypatch.setenv(TELLS_WHAT_REMAINS, 'yes')
     words = WORDS | ({'silent': SILENT} if is_timed(parameters) else {})
     (tmp_path / 'birds.chain.yaml').write_text(
-        CHAIN + ('tick: 0.02\n' if 'protect' in parameters else ''))
+        CHAIN + ('tick: 0.04\n' if 'protect' in parameters else ''))
     files = {'chain_file': tmp_path / 'birds.chain.yaml'}
     if 'zones_file' in parameters:  # these words have one zone word
         files['zones_file'] = tmp_path / parameters['zones_file']
