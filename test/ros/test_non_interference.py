@@ -67,10 +67,8 @@ def is_timed(parameters):
 def record(directory, word, parameters):
     """Run the node on a word; return all that could be seen of it besides its private word."""
     directory.mkdir()
-    once = list  # how often each line of the log is compared
-    if 'renew' in parameters:  # a line for each 0.36 s, as long as the run happens to last
-        once, parameters = dict.fromkeys, {
-            **parameters, 'ledger_file': directory / 'spent.ledger', 'subject': 'bird'}
+    if 'renew' in parameters:
+        parameters = {**parameters, 'ledger_file': directory / 'spent.ledger', 'subject': 'bird'}
     with world_in(directory) as world:
         seen = listen_to(world, TOPICS)
         statuses, private = world.diagnostics(), world.listen()
@@ -121,11 +119,11 @@ def record(directory, word, parameters):
         # The node reports once a second, as long as the run happens to last.
         'reports': {without_times(text) for text in seen if text.startswith('/diagnostics')
                     and 'the node is not active' not in text},
-        'topics': sorted(once(without_directory(text, directory) for text in seen
-                              if not text.startswith('/diagnostics'))),
+        'topics': sorted(charged_once(without_directory(text, directory) for text in seen
+                                      if not text.startswith('/diagnostics'))),
         'published': published,
         'symbols': len(private),
-        'log': '\n'.join(once(without_directory(run.log, directory).splitlines())),
+        'log': '\n'.join(charged_once(without_directory(run.log, directory).splitlines())),
         'parameters': sorted(
             without_directory(f'{name} = {value}', directory)
             for name, value in zip(names, values, strict=True)),
@@ -271,6 +269,14 @@ def declares_only(event, names):
 def without_directory(text, directory):
     """Blank times, and the folder of the run."""
     return without_times(text).replace(str(directory), 'folder')
+
+
+def charged_once(lines):
+    """Leave out all charges but the first: how many there are, the length of the run decides."""
+    charges, others = [], []
+    for line in lines:
+        (charges if 'charged with' in line else others).append(line)
+    return others + charges[:1]
 
 
 def without_times(text):
