@@ -349,8 +349,8 @@ def test_tls(world, tmp_path, of_broker, monkeypatch):
       'chain_file': 'package://symdp_ros/config/depot.geojson'},
      "level_field is 'floor': states of VDA 5050 name the floor"),
 ])
-def test_wrong_settings_are_refused(world, chain_file, given, said):
-    run = world.privatizer(**{'chain_file': chain_file, 'epsilon': 1.0, 'state_topic': STATE,
-                              'broker': 'mqtt://localhost:1', **given}, wait=False)
-    assert run.wait() == 1 and said in run.log and 'sesame' not in run.log.partition(
-        'broker must be')[2]
+def test_wrong_settings_are_refused(starter, chain_file, given, said):
+    log = starter.refused('privatizer', **{
+        'chain_file': chain_file, 'epsilon': 1.0, 'state_topic': STATE,
+        'broker': 'mqtt://localhost:1', **given})
+    assert said in log and 'sesame' not in log.partition('broker must be')[2]
