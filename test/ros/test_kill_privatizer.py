@@ -59,7 +59,8 @@ def numbered(*positions):
 
 @pytest.mark.parametrize('lives, words', [
     ([[1, 2, 4], [4, 5], [9], [2, 3]], 2), ([[1]], 1), ([[_STATES - 2, 0]], None),
-    ([[1, 1]], None), ([[1, 4]], None), ([[2, 4], [3, 7]], None), ([[1, 3], [800]], None), ([[500]], None),
+    ([[1, 1]], None), ([[1, 4]], None), ([[2, 4], [3, 7]], None), ([[1, 3], [800]], None),
+    ([[500]], None),
 ])
 def test_words_are_told_apart(lives, words):
     lives = [numbered(*life) for life in lives]

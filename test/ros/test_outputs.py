@@ -33,9 +33,7 @@ PLACES = read_places(read_graph(DEPOT))
 WORD = ['2', '3', '4', '5', '4', '3', '2', '1', '1', '2', '3', '4', '5', '6']
 
 
-@pytest.fixture
-def published(world):
-    """Publish a word; return the private one and, for each topic, its messages."""
+def test_all_outputs_also_for_readers_that_come_late(world):
     private = world.listen()
     topics = {name: world.listen_whole(f'private_{name}', kind) for name, kind in (
         ('pose', PoseWithCovarianceStamped), ('markers', MarkerArray),
@@ -50,11 +48,6 @@ def published(world):
         world.wait_until(lambda count=count: len(topics['pose']) == len(topics['custom']) == count,
                          'its pose and message')
         world.wait_until(lambda count=count: len(topics['markers']) == count + 1, 'its picture')
-    return run, private, topics
-
-
-def test_all_outputs(world, published):
-    run, private, topics = published
     run.wait_for('publishes /private_region (std_msgs/msg/String), /private_pose (geometry_msgs/'
                  'msg/PoseWithCovarianceStamped), /private_markers (visualization_msgs/msg/'
                  'MarkerArray), /private_custom (std_msgs/msg/Int16MultiArray)')
@@ -72,6 +65,15 @@ def test_all_outputs(world, published):
         assert message.data.tolist()[:3] == [1, 32, int(region)]
         assert str(message.data[3]) in CHAIN.successors(region)
     assert_pictures(private, topics['markers'])
+    # The map, and the last region.
+    arrays = world.listen_whole('private_markers', MarkerArray)
+    poses = world.listen_whole('private_pose', PoseWithCovarianceStamped)
+    world.wait_until(lambda: len(arrays) == 2 and poses, 'what is latched')
+    arrays.sort(key=lambda array: array.markers[0].ns != 'moves')
+    assert {marker.ns for marker in arrays[0].markers} == {
+        'moves', 'regions', 'names', 'warning', 'legend'}
+    assert f'private: {private[-1]}' in [marker.text for marker in arrays[1].markers]
+    assert poses[-1].pose.pose.position.x == PLACES[private[-1]].x
 
 
 def width():
@@ -119,18 +121,6 @@ def assert_pictures(private, arrays):
                 assert len(marker.points) % 2 == 0
         names = [(marker.ns, marker.id) for marker in array.markers]
         assert len(set(names)) == len(names)
-
-
-def test_late_readers_get_the_map_and_the_last_region(world, published):
-    _, private, _ = published
-    arrays = world.listen_whole('private_markers', MarkerArray)
-    poses = world.listen_whole('private_pose', PoseWithCovarianceStamped)
-    world.wait_until(lambda: len(arrays) == 2 and poses, 'what is latched')
-    arrays.sort(key=lambda array: array.markers[0].ns != 'moves')
-    assert {marker.ns for marker in arrays[0].markers} == {
-        'moves', 'regions', 'names', 'warning', 'legend'}
-    assert f'private: {private[-1]}' in [marker.text for marker in arrays[1].markers]
-    assert poses[-1].pose.pose.position.x == PLACES[private[-1]].x
 
 
 def test_next_is_drawn_anew_by_the_chain(world):
