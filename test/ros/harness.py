@@ -322,6 +322,12 @@ class World:
                         + self._ended_readers(topic), f'{subscribers} subscribers on {topic}')
         return publisher
 
+    def latch(self, region, topic='region'):
+        """Return a publisher that has published a region, which is kept for later readers."""
+        publisher = self.node.create_publisher(String, topic, LATCHED)
+        send(publisher, region)
+        return publisher
+
     def _ended_readers(self, topic):
         """Count the subscriptions of a topic that are listed, though their process has ended."""
         ended = {run.process.pid % 2**16 for run in self.runs if run.process.poll() is not None}

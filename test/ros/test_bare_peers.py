@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from bare_peer import BarePeer
-from harness import LATCHED, rclpy, RELIABLE, ROOT, SURE, wait_until
+from harness import rclpy, RELIABLE, ROOT, send, SURE, wait_until
 import pytest
 from std_msgs.msg import String
 
@@ -48,8 +48,7 @@ def seen_by(world, command, *texts, status=0):
 @pytest.mark.parametrize('name, namespace', [(NO_TEXT, b'/'), (b'peer', NO_TEXT)])
 def test_a_name_that_is_no_text_ends_no_privatizer(world, peer, chain_file, name, namespace):
     statuses, private = world.diagnostics(), world.listen()
-    first = world.node.create_publisher(String, 'region', LATCHED)
-    first.publish(String(data='b'))
+    world.latch('b')
     # The peer is there before the node: its first look meets it.
     peer.announce([name], namespace=namespace, writers=1, readers=1)
     world.wait_until(lambda: world.node.count_publishers('region') == 2, 'the peer')
@@ -59,7 +58,7 @@ def test_a_name_that_is_no_text_ends_no_privatizer(world, peer, chain_file, name
         statuses, f'other nodes may read the raw topic /region: {WARNING}'), 'the warnings')
     reliable = world.publisher(qos=RELIABLE)
     for number, region in enumerate('ca', 2):
-        reliable.publish(String(data=region))
+        send(reliable, region)
         world.wait_until(lambda count=number: len(private) == count, 'what comes now')
     assert private == ['b', 'c', 'a']
     assert run.stop() == 0 and 'Traceback' not in run.log
@@ -98,8 +97,7 @@ def test_a_program_without_ros_is_named_so_and_may_name_topics_as_it_likes(world
 
 
 def test_a_reader_of_another_type_keeps_nobody_from_listening(world, peer):
-    publisher = world.node.create_publisher(String, 'words', LATCHED)
-    publisher.publish(String(data='dock'))
+    world.latch('dock', 'words')
     peer.announce(topic='rt/words', type_name='std_msgs::msg::dds_::UInt8_', readers=1)
     world.wait_until(lambda: len(dict(world.node.get_topic_names_and_types())['/words']) == 2,
                      'the peer')
@@ -146,7 +144,7 @@ def test_what_else_a_peer_may_announce(world, peer, chain_file, what):
         peer.announce(**{'writers': 1, 'readers': 1, **what}, topic=topic)
     publishers = what.get('writers', 1)
     world.wait_until(lambda: world.node.count_publishers('region') == publishers, 'the peer')
-    world.publisher(qos=RELIABLE).publish(String(data='b'))
+    send(world.publisher(qos=RELIABLE), 'b')
     world.wait_until(lambda: private, 'what was sent')
     world.settle()
     assert private == ['b'], 'drawn once'

@@ -536,8 +536,8 @@ def test_no_reload_has_the_region_of_a_robot_drawn_again(world, stands, tmp_path
     stands['sampling'] = sampling
     robots = {'tb1': stands, 'tb2': stands}
     run = start(world, fleet_file(tmp_path, '', robots), wait='2 of 2')
-    private, publisher = world.listen('/tb1/private_region'), world.publisher('/tb1/region')
-    publisher.publish(String(data='s7'))
+    private = world.listen('/tb1/private_region')
+    world.latch('s7', '/tb1/region')
     world.wait_until(lambda: private, 'its symbol')
     for change in changes:
         now = {'tb2': stands} if change is None else {**robots, 'tb1': {**stands, **change}}
@@ -551,7 +551,7 @@ def test_no_reload_has_the_region_of_a_robot_drawn_again(world, stands, tmp_path
 def test_a_robot_under_another_name_draws_no_region_again(world, stands, tmp_path):
     start(world, fleet_file(tmp_path, '', {'tb1': stands}))
     private, other = world.listen('/tb1/private_region'), world.listen('/tb9/private_region')
-    world.publisher('/tb1/region').publish(String(data='s7'))
+    world.latch('s7', '/tb1/region')
     world.wait_until(lambda: private, 'its symbol')
     fleet_file(tmp_path, '', {'tb9': {**stands, 'region': '/tb1/region'}})
     assert reload(world).success
@@ -565,7 +565,7 @@ def test_a_robot_that_failed_goes_on_where_it_was(here, world, stands, tmp_path,
     fleet = here({'tb1': {**stands, 'state_file': str(tmp_path / 'word')}, 'tb2': stands})
     private = {name: world.listen(f'/{name}/private_region') for name in ('tb1', 'tb2')}
     for name in private:
-        world.publisher(f'/{name}/region').publish(String(data='s7'))
+        world.latch('s7', f'/{name}/region')
     world.wait_until(lambda: all(private.values()), 'their symbols')
     for _ in range(4):
         names = [fleet._nodes[name]._word.name for name in private]

@@ -14,12 +14,11 @@ from pathlib import Path
 import signal
 import sys
 
-from harness import ROOT
+from harness import ROOT, send
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import GetState
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
-from std_msgs.msg import String
 
 REACHES = {
     Transition.TRANSITION_CONFIGURE: State.PRIMARY_STATE_INACTIVE,
@@ -85,9 +84,7 @@ def test_all_that_the_manager_can_be_asked(world, chain_file):
     manager = Manager(world, started(world, chain_file))
     private = world.listen('robot_1/private_region')
     assert manager.startup()
-    publisher = world.publisher('robot_1/region')
-    for region in ('a', 'b'):
-        publisher.publish(String(data=region))
+    send(world.publisher('robot_1/region'), 'a', 'b')
     world.wait_until(lambda: private[-2:] == ['a', 'b'], 'two regions')
     assert manager.pause()
     world.wait_until(lambda: world.node.count_subscribers('robot_1/region') == 0,

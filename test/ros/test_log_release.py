@@ -21,7 +21,6 @@ from recordings import record, stamped
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from shared_data import shared
-from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from symdp_ros import Chain
 from symdp_ros.ledger.ledger import Ledger
@@ -431,8 +430,7 @@ def test_live_and_logged_releases_add_up(world, place, chain_file):
     first = live(state_file=state)
     assert 'charged with ε = 1' in first.log
     private = world.listen()
-    publisher = world.publisher()
-    publisher.publish(String(data='b'))
+    publisher = world.latch('b')
     world.wait_until(lambda: private, 'a symbol')
     first.stop()
     world.node.destroy_publisher(publisher)

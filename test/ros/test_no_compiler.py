@@ -8,9 +8,8 @@ import subprocess
 import sys
 
 from geometry_msgs.msg import PoseStamped
-from harness import arguments_of, ROOT, wait_until
+from harness import arguments_of, ROOT, send, wait_until
 import pytest
-from std_msgs.msg import String
 
 CLINIC = ROOT / 'config' / 'clinic.regions.yaml'
 LARGE = 'numba', 'llvmlite', 'scipy', 'pyarrow'
@@ -60,7 +59,7 @@ def test_regions(bare, world, more):
     run = bare(**DEPOT, **more)
     private, publisher = world.listen(), world.publisher()
     for i, region in enumerate('12345', 1):
-        publisher.publish(String(data=region))
+        send(publisher, region)
         world.wait_until(lambda due=i - more.get('delay', 0): len(private) >= due, 'regions')
     assert loaded(run.pid) == []
 
@@ -69,15 +68,15 @@ def test_zones_and_two_clocks(bare, world):
     run = bare(chain_file=CLINIC, zones_file=CLINIC, self_loops='true', epsilon=1.0,
                policy='adaptive', outputs='[string, markers, belief]', sampling='period',
                period=0.2, protect=0.4, report_period=0.1)
-    private, publisher = world.listen(), world.publisher()
-    publisher.publish(String(data='lift'))
+    private = world.listen()
+    world.latch('lift')
     world.wait_until(lambda: len(private) > 3, 'private regions')
     assert loaded(run.pid) == []
 
 
 def test_positions_and_the_policy_that_suits(bare, world):
     run = bare(**DEPOT, input='pose', outputs='[string, pose, markers]')
-    private, publisher = world.listen(), world.publisher('pose', PoseStamped)
-    publisher.publish(PoseStamped())
+    private = world.listen()
+    world.publisher('pose', PoseStamped).publish(PoseStamped())
     world.wait_until(lambda: private, 'a private region')
     assert loaded(run.pid) == []

@@ -10,10 +10,10 @@ from itertools import pairwise
 from unittest.mock import Mock
 
 from geometry_msgs.msg import PoseWithCovarianceStamped
-from harness import ROOT
+from harness import ROOT, send
 import numpy as np
 import pytest
-from std_msgs.msg import Int16MultiArray, String
+from std_msgs.msg import Int16MultiArray
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps import read_chain, read_graph
@@ -43,7 +43,7 @@ def test_all_outputs_also_for_readers_that_come_late(world):
                            map_frame='floor', **MAP)
     publisher = world.publisher()
     for count, region in enumerate(WORD, 1):
-        publisher.publish(String(data=region))
+        send(publisher, region)
         world.wait_until(lambda count=count: len(private) == count, 'a private region')
         world.wait_until(lambda count=count: len(topics['pose']) == len(topics['custom']) == count,
                          'its pose and message')
@@ -130,9 +130,7 @@ def test_next_is_drawn_anew_by_the_chain(world):
     chain.write_text("initial_state: '1'\ntransitions: {'1': {'1': 0.75, '2': 0.25}, '2': ['1']}")
     world.privatizer(chain_file=chain, epsilon=0.0, policy='guided', outputs='[custom]',
                      output_type='std_msgs/msg/Int16MultiArray', output_template=TEMPLATE)
-    publisher = world.publisher()
-    for _ in range(200):
-        publisher.publish(String(data='1'))
+    send(world.publisher(), *['1'] * 200)
     world.wait_until(lambda: len(custom) == 200, 'all of them')
     pairs = [tuple(message.data.tolist()[2:]) for message in custom]
     assert set(pairs) == {(1, 1), (1, 2), (2, 1)}
@@ -145,7 +143,7 @@ def test_the_last_region_is_shown_again_after_a_restart(world):
     options = {**MAP, 'epsilon': 1.0, 'outputs': '[string, pose]',
                'state_file': world.directory / 'word.state'}
     run = world.privatizer(**options)
-    world.publisher().publish(String(data='2'))
+    world.latch('2')
     world.wait_until(lambda: private and poses, 'a region')
     run.kill()
     run = world.privatizer(**options)

@@ -40,7 +40,7 @@ def test_a_visit_is_protected(world, ring, tmp_path, given, k, moves, interval):
         return [(region, following) for (now, region), (then, following) in
                 zip(reports, reports[1:], strict=False) if then - now <= interval * 1e9]
 
-    world.publisher().publish(String(data='c'))
+    world.latch('c')
     world.wait_until(lambda: len(in_a_row()) >= 10, 'ten pairs of reports')
     world.wait_until(lambda: statuses, 'a report')
     assert f'k = {k}' in run.log

@@ -14,8 +14,8 @@ import sys
 from time import monotonic
 
 from geometry_msgs.msg import PoseStamped
-from harness import (arguments_of, LATCHED, PATIENCE, pose, REACTIVATE, RECONFIGURE, RELIABLE,
-                     ROOT, send_until, wait_until)
+from harness import (arguments_of, PATIENCE, pose, REACTIVATE, RECONFIGURE, RELIABLE, ROOT,
+                     send_until, wait_until)
 from lifecycle_msgs.msg import Transition
 import pytest
 from std_msgs.msg import String
@@ -104,8 +104,7 @@ def kills(world, given, times=2):
 @pytest.mark.parametrize('sampling', ['message', 'change'])
 def test_a_latched_region_is_drawn_once_over_kills(world, given, sampling, kept):
     """Without any setting, and where no state is wanted: then not even once."""
-    private, publisher = world.listen(), world.node.create_publisher(String, 'region', LATCHED)
-    publisher.publish(String(data='s7'))
+    private, publisher = world.listen(), world.latch('s7')
     given |= {'sampling': sampling} | ({} if kept else {'state_file': 'none'})
     for number, (run, statuses) in enumerate(kills(world, given), 1):
         world.wait_until(lambda statuses=statuses: any(
@@ -124,8 +123,8 @@ def test_a_latched_region_is_drawn_once_over_kills(world, given, sampling, kept)
                          ids=['symbols', 'visits'])
 @pytest.mark.parametrize('kept', [True, False], ids=['default', 'none'])
 def test_no_tick_is_drawn_twice_over_kills(world, given, kept, hides):
-    private, publisher = world.listen(), world.node.create_publisher(String, 'region', LATCHED)
-    publisher.publish(String(data='s7'))
+    private = world.listen()
+    world.latch('s7')
     given |= {'period': 0.25, 'self_loops': 'true', 'policy': 'auto', **hides} | (
         {} if kept else {'state_file': 'none'})
     begin = monotonic()
@@ -157,8 +156,7 @@ def test_a_renamed_topic_begins_a_word_and_draws_no_stay_again(world, given):
     """By default it stops nothing; what is latched there may be the stay that was drawn."""
     private = world.listen()
     for name in 'region', 'zone':
-        publisher = world.node.create_publisher(String, name, LATCHED)
-        publisher.publish(String(data='s7'))
+        publisher = world.latch('s7', name)
         run = world.privatizer('-r', f'region:={name}', **given)
         if name == 'region':
             world.wait_until(lambda: private, 'its symbol')
@@ -197,8 +195,7 @@ def test_without_a_place_for_the_word_nothing_is_drawn_of_before(
     monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path))
     world.home = home if home[0] == '~' else tmp_path / 'file'
     (tmp_path / 'file').touch()
-    private, publisher = world.listen(), world.node.create_publisher(String, 'region', LATCHED)
-    publisher.publish(String(data='s7'))
+    private, publisher = world.listen(), world.latch('s7')
     run = world.privatizer(**given)
     [line] = [line for line in run.log.splitlines() if 'nothing keeps the word' in line]
     assert '[WARN]' in line and 'Set ROS_HOME to a folder that this node may write' in line
@@ -218,9 +215,7 @@ def test_a_latched_message_is_drawn_once_whatever_the_qos_overrides(world, given
     def start():
         return world.privatizer('--params-file', str(parameters), adjacency=1, **given)
 
-    run, private = start(), world.listen()
-    publisher = world.publisher(qos=LATCHED)
-    publisher.publish(String(data='s7'))
+    run, private, publisher = start(), world.listen(), world.latch('s7')
     world.wait_until(lambda: private, 'its symbol')
     for transitions in ROUNDS[1:3] if kills else ROUNDS:
         if kills:
@@ -298,8 +293,7 @@ sys.exit(main())
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         env={**os.environ, 'ROS_DOMAIN_ID': str(world.domain)})
     try:
-        publisher = world.publisher(qos=LATCHED)
-        publisher.publish(String(data='s7'))
+        world.latch('s7')
         output, _ = node.communicate(timeout=PATIENCE)
     finally:
         node.kill()

@@ -89,8 +89,7 @@ def feed(world, publisher, words, seconds, meanwhile=lambda: None):
 def test_privatizer(world, chain_file):
     private = world.listen()
     privatizer = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0, policy='guided'))
-    publisher = world.publisher()
-    publisher.publish(String(data='a'))
+    publisher = world.latch('a')
     world.wait_until(lambda: len(private) == 1, 'the first symbol')
     sent = feed(world, publisher, [private], SOAK_SECONDS / 10)
     privatizer.warm()
