@@ -34,7 +34,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test test-thorough test-studies test-lossy test-often coverage lint fuzz \
-    kill soak docs figures experiments tables gains choice visit-rule zones markers picture why-not optimum \
+    kill soak docs figures experiments tables gains choice visit-rule zones picture why-not optimum \
     coordination compare bench mutate clean
 .DEFAULT_GOAL := help
 
@@ -60,7 +60,7 @@ help:
 	@echo 'make figures'
 	@echo '            put what the last of these three printed into docs/evidence/long-runs.md'
 	@echo 'make setup  the environment $(VENV) alone (DISTRO=jazzy, kilted)'
-	@echo 'make experiments, make tables, make gains, make zones, make markers, make picture, make why-not'
+	@echo 'make experiments, make tables, make gains, make zones, make picture, make why-not'
 	@echo '            the numbers and figures of docs/'
 	@echo 'make optimum'
 	@echo '            how far we are from what no mechanism can beat (a quarter of an hour)'
@@ -160,9 +160,6 @@ experiments: setup
 tables: setup
 	$(VENV)/bin/python -m studies.tables docs/evidence/tables.md
 
-markers: setup
-	$(VENV)/bin/python -m studies.markers docs
-
 picture: setup
 	$(VENV)/bin/python -m studies.picture docs
 
@@ -188,12 +185,8 @@ optimum: setup
 coordination: setup
 	$(VENV)/bin/python -m studies.coordination $(if $(QUICK),--quick build,docs/evidence)
 
-compare: $(VENV)/.compare
+compare: setup
 	$(VENV)/bin/python -m studies.compare $(if $(QUICK),--quick build,docs/evidence) $(COMPARE_OPTIONS)
-
-# Where what it needs cannot be installed, a section says so.
-$(VENV)/.compare: $(VENV)/.done
-	$(INSTALL) '.[$(EXTRAS),compare]' && touch $@ || true
 
 bench: $(VENV)/.bench
 	$(VENV)/bin/python -m bench $(if $(QUICK),--quick) $(BENCH_OPTIONS)

@@ -85,7 +85,6 @@ setup(
         # diffprivlib 0.6 does not load with a newer scikit-learn.
         'bench': ['opendp>=0.12,<1', 'diffprivlib>=0.6.6,<0.7', 'scikit-learn<1.7',
                   'dynamax>=1.0,<2', 'pynini>=2.1.6,<3', *PARQUET],
-        'compare': ['matplotlib>=3.6,<4'],
         # The site: Sphinx, Markdown for it, and a theme for phones, in dark and light.
         'docs': ['sphinx>=7.2,<10', 'myst-parser>=2,<6', 'furo>=2024.1.29'],
         # For actions; rclpy's version determines which one.
@@ -105,7 +104,7 @@ setup(
             f'log_release = {NAME}.nodes.program:log_release',
             f'patrol = {NAME}.nodes.program:patrol',
             f'fleet = {NAME}.nodes.program:fleet',
-            f'symdp = {NAME}.cli.main:main',
+            f'symdp = {NAME}.cli:symdp',
         ],
         # `ros2 symdp …`
         'ros2cli.command': [f'symdp = {NAME}.cli.ros2_command:SymdpCommand'],

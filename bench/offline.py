@@ -58,11 +58,10 @@ def _large(effort):
     if not effort.quick:
         plain, staying = (median(ratios(*side_by_side(_tasks(each, length), effort).values()))
                           for each in (grid(100, 100), with_staying(grid(100, 100))))
-        note = (f'On a grid of 100 × 100 {plain:.3g}×, and {staying:.3g}× where staying is '
-                'allowed too (where it is not, half of the states are possible at a position).')
+        note = (f'On a grid of 100 × 100, staying allowed, {staying:.3g}×; where it is not, '
+                f'{plain:.3g}×: a walk then comes to every second state only, in turns, and '
+                'each state has an exponent of its own.')
     yield Figure(values, medians(times), note, goal='matvecs-10000-10000')
-    yield Figure(values, medians(times), 'The figure of the row above, against this goal.',
-                 goal='memory-time')
     word = any_word(chain, length)
     laws = (Exponential(chain, PRIVACY, None, sizes=sizes)
             for sizes in (LoopSizes(), LoopSizes(stored_bytes=10**12)))
@@ -98,7 +97,7 @@ ROWS = (
         'The same with 10,000 states. Memory is the most that Python and NumPy hold at a time '
         '(`tracemalloc`) while one word is privatized; "storing every message" is the same '
         "kernel, made to keep each position's weights. Words and labels are counted on both "
-        'sides.', ('matvecs-10000-10000', 'memory', 'memory-time')),
+        'sides.', ('matvecs-10000-10000', 'memory')),
     Row('map-size', against(_map_size),
         'Grids of 250 × 400 and 25 × 40 states with moves to the four neighbours, from the '
         'middle; feasible words of 14 symbols. Making the mechanism is not timed.'),

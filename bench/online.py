@@ -289,8 +289,7 @@ ROWS = (
         "What Python and NumPy hold (`tracemalloc`) for a mechanism with the paper's policy on a "
         'random chain of degree 4, after a word has been at every state.'),
     Row('start-up', _start_up,
-        "`OnlineMechanism(chain, privacy)` with the paper's policy, on a chain that is there. "
-        'The only goal that is a time and not a ratio.'),
+        "`OnlineMechanism(chain, privacy)` with the paper's policy, on a chain that is there."),
 )
 
 if __name__ == '__main__':  # one process of the row `step-tells`

@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """Rows of one route against samplers of other libraries, and against the exact automaton."""
-from dataclasses import replace
 from functools import cache
 from itertools import product
 from math import exp, log
 from random import SystemRandom
-from statistics import fmean, median
+from statistics import median
 
 from bench.chains import any_word, PRIVACY, random_chain, town
 from bench.measure import against, check_shares, Figure, medians, peer, ratios, Row, side_by_side
@@ -47,46 +46,13 @@ def exact_release(chain, word, base, random):
 
 
 def _automaton(length):
-    def measure(effort):
+    def tasks():
         mechanism = OfflineMechanism(town(), PRIVACY, base='counting')
-        word = any_word(town(), length)
-        base, random = 1 / mechanism.ratio(length), SystemRandom()
-        if length > effort.either(14, 100):  # the whole takes longer than the run may
-            yield _estimate(effort, mechanism, word)
-            return
-        yield from against(lambda: {
-            'automaton': lambda: exact_release(town(), word, base, random),
-            'mechanism': lambda: mechanism.privatize(word)}, slow=['automaton'])(effort)
-    return measure
-
-
-def _estimate(effort, mechanism, word):
-    """
-    Build the automaton of one ℓ in each round, ℓ = n/8, 2n/8, …, 7n/8, of the n + 1 that it takes.
-
-    Their times are about proportional to ℓ·(n−ℓ), and so concave in ℓ: the sum over all ℓ is at
-    least n/8 times the sum of the seven (trapezoids), n·7/8 times their mean.
-    """
-    length, parts = len(word), effort.rounds + 1
-    whole, rounds = (parts - 1) / parts * length, []
-    distances = [round(length * i / parts) for i in range(1, parts)]
-    for distance in distances:
-        rounds.append(side_by_side({
-            'mechanism': lambda: mechanism.privatize(word),
-            'automaton of one ℓ': lambda distance=distance: HammingAutomaton(
-                mechanism.chain, word, distance)}, replace(effort, rounds=1),
-            slow=['automaton of one ℓ']))
-    kept = {label: [times[label][0] for times in rounds] for label in rounds[0]}
-    single = ratios(kept['automaton of one ℓ'], kept['mechanism'])
-    return Figure(
-        [value * whole for value in single], medians(kept), (
-            f'Of the {length + 1:,} automata one was built in each round, '
-            f'ℓ = {distances[0]} to {distances[-1]}. One alone '
-            f'takes {min(single):,.0f} to {max(single):,.0f} times as long as the mechanism, the '
-            f'{len(single)} together {sum(single):,.0f} times: so much is measured. All of them '
-            f'are estimated to take {fmean(single) * whole:,.0f} times as long, by trapezoids, '
-            'which is low, since the times are concave in ℓ.'),
-        f'from {effort.rounds} of {length + 1:,} automata')
+        word, random = any_word(town(), length), SystemRandom()
+        base = 1 / mechanism.ratio(length)
+        return {'automaton': lambda: exact_release(town(), word, base, random),
+                'mechanism': lambda: mechanism.privatize(word)}
+    return against(tasks, slow=['automaton'])
 
 
 # dynamax.
@@ -208,11 +174,7 @@ _EXACTLY = (
     'The map is an invented town, 43 streets and 211 moves; the word is random.')
 ROWS = (
     Row('automaton-14', _automaton(14), _EXACTLY),
-    Row('automaton-100', _automaton(100),
-        'The same; the quick run builds the automata of seven of the 101 distances alone, and '
-        'estimates the whole from them.'),
-    Row('automaton-1000', _automaton(1_000),
-        'The same, estimated: a full run of the automata would take hours.', slow=True),
+    Row('automaton-100', _automaton(100), slow=True),
     Row('dynamax-43', _dynamax(town),
         "A hidden Markov model on the town whose posterior is the mechanism's distribution "
         "(checked by drawing 20,000 words of a tiny case); in float32, dynamax's default and its "

@@ -23,11 +23,13 @@ def _round_trip(effort):
 
 
 def _service(effort):
-    seconds, lost, rates = nodes.service(effort.rounds, effort.either(0.1, 1.0))
+    duration = effort.either(0.1, 1.0)
+    seconds, lost, rates = nodes.service(effort.rounds, duration)
     yield _figure('node-service-time', seconds)
     if median(rates) < nodes.RATE:
         raise NotMeasured(f'the sender reached {median(rates):,.0f} messages a second')
     yield Figure([lost['privatizer']], goal='node-loss', note=(
+        f'Of {effort.rounds * round(nodes.RATE * duration):,} messages. '
         f'Of {len(rates)} bursts the slowest had {rates[0]:,.0f} messages a second, half of them '
         f'{median(rates):,.0f} or more. With a state file {lost["privatizer with a state file"]} '
         f'were lost; the bare relay lost {lost["relay"]}, its twin {lost["control"]}.'))

@@ -18,6 +18,7 @@ from studies.common import table
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
+import yaml
 
 DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
 
@@ -51,6 +52,8 @@ def test_every_goal_has_one_row():
     assert sorted(goal for row in suite.ROWS for goal in row.goals) == sorted(GOALS)
     assert len({row.name for row in suite.ROWS}) == len(suite.ROWS)
     assert all(not row.how or row.how.endswith('.') for row in suite.ROWS)  # '': as before
+    assert set(yaml.safe_load(Path(suite.__file__).with_name('why_not.yaml').read_text())) <= {
+        *GOALS}
 
 
 def test_goals_are_met_at_the_limit_and_never_by_nan():

@@ -29,6 +29,7 @@ WAREHOUSE = 'nav2/bringup_warehouse_graph.geojson'
 LENGTH, WALKS = 50, 24
 LONG, MANY = 100, 40  # symbols and walks where models are compared
 SHORT = 60            # symbols where signals are
+MODES, MODES_STAY, MODES_WALKS = 8, 0.97, 200
 
 #: Rows that met their goal and have one of these are in the JSON alone.
 _LEFT_OUT = (
@@ -84,6 +85,7 @@ def rows() -> Iterator[Row]:
     yield from visits(graph)
     yield from learned(plain, known)
     yield from nothing_known(graph)
+    yield from modes()
     yield from wrong(graph)
 
 
@@ -160,6 +162,19 @@ def nothing_known(graph: TransitionGraph) -> Iterator[Row]:
         known = error(exponential(chain, 2.0, trust=1.0), walks)
         yield Row(f'the map is right, trust 0.8; {name}, base: chain, ε = 2', 'trust 1',
                   error(exponential(chain, 2.0), walks), known, round(1.05 + 0.01 / known, 2))
+
+
+def modes() -> Iterator[Row]:
+    """Yield what the models are worth where everything follows everything."""
+    names = [f'mode {i}' for i in range(MODES)]
+    plain = Chain.complete(names, names[0])
+    walks = patrols(Chain.complete(names, names[0], MODES_STAY), LONG, MODES_WALKS)
+    without = error(OnlineMechanism(plain, Privacy(2.0)), walks)
+    for how, mechanism, goal in (('adaptive, delay 0', adaptive(plain, 2.0, 0), 0.4),
+                                 ('adaptive, delay 3', adaptive(plain, 2.0, 3), 0.25),
+                                 ('base: chain', exponential(plain, 2.0), 0.15)):
+        yield Row(f'nothing known; {MODES} modes, walks that stay {MODES_STAY}, {how}, ε = 2',
+                  'guided, without a past', error(mechanism, walks), without, goal)
 
 
 def wrong(graph: TransitionGraph) -> Iterator[Row]:

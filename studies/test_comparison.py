@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 from studies import common
-from studies.compare import (__main__ as command, areas, in_zones, location, matching,
-                             outside_audit, places, words)
+from studies.compare import __main__ as command, areas, in_zones, location, matching, places, words
 from studies.compare.adversary import by_channel
 from studies.compare.floor import best_guess
 from symdp_ros.core.chain import Chain
@@ -32,7 +31,7 @@ SQUARE = areas.Area('square', TransitionGraph(
 
 
 def test_the_page_is_made_from_the_numbers():
-    assert not NUMBERS['quick'] and [*NUMBERS['sections']] == [*command.NAMES]
+    assert not NUMBERS['quick'] and [*NUMBERS['sections']] == [*command.SECTIONS]
     text = (DOCS / 'comparison.md').read_text(encoding='utf-8')
     assert text == command.page(NUMBERS)
     for figure in DOCS.glob('comparison-*.svg'):
@@ -59,9 +58,10 @@ def test_words_of_a_habit_repeat():
 @needs_maps
 def test_places_repeat():
     found = NUMBERS['sections']['places']
-    for key in ('laplace', 'graph', 'policy', 'guided', 'adaptive'):
-        row = places.row('nav2/route_turtlebot3_graph.geojson', key, 3, found['walks'])
-        assert row in found['rows']
+    for key in places.LABELS:
+        walks = found['few'] if key == 'set' else found['walks']
+        row = places.row('nav2/route_turtlebot3_graph.geojson', key, 3, walks)
+        assert row in found['rows'], key
 
 
 @needs_maps
@@ -194,20 +194,22 @@ def test_an_interrupted_run_is_resumed(monkeypatch, tmp_path):
 
 
 def test_the_command_writes_the_page(monkeypatch, tmp_path):
-    """A section that cannot be measured says why, and keeps what it had."""
-    def skipped(quick):
-        raise common.Skipped('the data is not there')
+    """A section that is not asked for keeps what it had."""
+    found, measured = NUMBERS['sections'], []
 
-    found = NUMBERS['sections']['outside_audit']
-    for name, section in command.sections().items():
-        monkeypatch.setattr(section, 'measure', skipped)
-    monkeypatch.setattr(outside_audit, 'measure', lambda quick: found)
+    def measure(name):
+        measured.append(name)
+        return found[name]
+
+    monkeypatch.setattr(common, 'DATA', tmp_path)
+    for name, section in command.SECTIONS.items():
+        monkeypatch.setattr(section, 'measure', lambda quick, name=name: measure(name))
     monkeypatch.setattr(sys, 'argv', ['compare', str(tmp_path / 'out'), '--quick'])
-    common.command('compare', command.main, quick=True, parts=command.NAMES)
+    common.command('compare', command.main, quick=True, parts=[*command.SECTIONS])
     text = (tmp_path / 'out' / 'comparison.md').read_text()
-    assert '**This is a small run' in text and 'and none of ours. An audit by samples' in text
-    assert 'among 1,000 places\n\nNot measured in this run: the data is not there' in text
-    monkeypatch.setattr(outside_audit, 'measure', skipped)
+    assert '**This is a small run' in text and measured == [*command.SECTIONS]
+    measured.clear()
     monkeypatch.setattr(sys, 'argv', [*sys.argv, '--only', 'words'])
-    common.command('compare', command.main, quick=True, parts=command.NAMES)
+    common.command('compare', command.main, quick=True, parts=[*command.SECTIONS])
+    assert measured == ['words']
     assert (tmp_path / 'out' / 'comparison.md').read_text() == text

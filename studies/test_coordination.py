@@ -11,8 +11,7 @@ import json
 import numpy as np
 import pytest
 from studies.common import DATA, DOCS
-from studies.compare.adversary import transitions
-from studies.coordination import __main__ as command, measure as study, team
+from studies.coordination import __main__ as command, measure as study
 from studies.coordination.hearing import Hearing
 from studies.coordination.intruder import success
 from studies.coordination.patrol import DELAY, Map, Patrol, patrol, ROBOTS, View
@@ -34,15 +33,9 @@ def test_patrols_repeat(name, strategy, view):
     assert study.patrol_row(area(name), strategy, view, study.FULL) in NUMBERS['patrol']
 
 
-def test_teams_repeat():
-    assert study.team_row('reaching', 'guided', 4.0, True, study.FULL) in NUMBERS['team']
-    assert NUMBERS['team_true']['reaching'] == round(team.with_true_symbols('reaching')[0], 4)
-
-
 @needs_maps
 def test_late_rows_repeat():
     assert study.late_row(area('1r5'), 'reactive', 2.0, 3, study.FULL) in NUMBERS['late']
-    assert study.late_team_row('independent', 4.0, 1, study.FULL) in NUMBERS['late_team']
     at = study.late_row(area('1r5'), 'sebs', 2.0, 0, study.FULL)
     now = study.patrol_row(area('1r5'), 'sebs', View('adaptive', 2.0, 'symbol'), study.FULL)
     assert at == {key: now.get(key, 0) for key in at}
@@ -56,10 +49,8 @@ def test_everything_is_there():
                     for view in ((v.what, v.epsilon, v.use) for v in study.views())}
     assert len(NUMBERS['patrol']) == len(rows)
     assert {(row['epsilon'], row['delay']) for row in NUMBERS['late']} == {
-        (row['epsilon'], row['delay']) for row in NUMBERS['late_team']} == {
-            (epsilon, delay) for epsilon in study.LATE_EPSILONS for delay in study.DELAYS}
-    assert NUMBERS['size'] == {'epsilons': [*study.EPSILONS], **study.FULL._asdict(),
-                               'team_epsilons': [*study.TEAM_EPSILONS]}
+        (epsilon, delay) for epsilon in study.LATE_EPSILONS for delay in study.DELAYS}
+    assert NUMBERS['size'] == {'epsilons': [*study.EPSILONS], **study.FULL._asdict()}
 
 
 @needs_maps
@@ -80,10 +71,7 @@ def test_beliefs_are_those_of_the_filter(policy):
     hearing, filters = Hearing(mechanisms, 5), [Filter(m) for m in mechanisms]
     places, random = area('grid').starts, np.random.default_rng(5)
     states = mechanisms[0].chain.states
-    for t in range(12):
-        if t == 6:
-            hearing.keep(np.arange(ROBOTS) > 1)
-            filters, places = filters[2:], places[2:]
+    for _ in range(12):
         chances = area('grid').moves[places]
         places = np.array([random.choice(len(states), p=row) for row in chances])
         heard = hearing.step(places)
@@ -119,19 +107,3 @@ def test_an_intruder_who_sees_a_still_team_always_succeeds():
     still = Patrol(places, beliefs, beliefs, visited, np.where(visited, 0.0, 1.0))
     found = success(grid, still, 10)
     assert found.always.tolist() == found.patient.tolist() == [1.0] * runs
-
-
-def test_the_published_grid():
-    chances = team.moves()
-    assert chances.shape == (22, 5, 22) and chances.sum(axis=2) == pytest.approx(1)
-    corner, right = team.CELLS.index((4, 0)), 0
-    assert chances[corner, right, team.CELLS.index((4, 1))] == 1 - team.SLIP
-    assert transitions(team.chain('reaching')).sum(axis=1) == pytest.approx(1)
-    assert set(NUMBERS['team_true']) == set(team.TEAMS)
-    assert all(0.9 < success < 1 for success in NUMBERS['team_true'].values())
-
-
-def test_private_symbols_at_a_large_epsilon_are_true_ones():
-    """False alarms: 10⁻⁶ at most, by Hoeffding's inequality for 1000 runs."""
-    succeeds = team.runs('independent', 'guided', 300.0, False, 1000, 3)
-    assert abs(succeeds.mean() - NUMBERS['team_true']['independent']) < 0.086

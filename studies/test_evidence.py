@@ -7,6 +7,7 @@ import re
 
 import pytest
 from studies import gains
+from studies.common import DATA
 
 DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'evidence'
 TEXT = {name: (DOCS / f'{name}.md').read_text(encoding='utf-8')
@@ -48,6 +49,22 @@ def test_the_page_of_gains_is_made_from_its_numbers():
     found = json.loads((DOCS / 'gains.json').read_text(encoding='utf-8'))
     assert gains.page(found) == TEXT['gains']
     assert TEXT['gains'].count('**not met**') == sum(not row['met'] for row in found) > 0
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason='the maps are not there')
+def test_the_gains_come_out_again():
+    assert [row.plain() for row in gains.rows()] == json.loads(
+        (DOCS / 'gains.json').read_text(encoding='utf-8'))
+
+
+def test_what_python_md_says_of_modes():
+    rows = [line.strip('| ').split(' | ') for line in TEXT['gains'].splitlines()
+            if f' {gains.MODES} modes, ' in line]
+    live, later, logs, without = (
+        f'{100 * float(cell):.0f} %' for cell in (*(row[2] for row in rows), rows[0][3]))
+    page = (DOCS.parent / 'python.md').read_text(encoding='utf-8')
+    assert (f'wrong in {live} of the symbols live, {later} three symbols later and {logs} in logs '
+            f'(`exponential`); without a past it is {without}') in ' '.join(page.split())
 
 
 def test_moves_that_the_map_allows():

@@ -3,7 +3,7 @@
 """The study of the rule of `protect`, on a small map."""
 import pytest
 from studies import visit_rule
-from studies.common import page_command
+from studies.common import DATA, DOCS, page_command
 from symdp_ros.analysis.visits import VisitCalibration
 from symdp_ros.maps.graph import TransitionGraph
 
@@ -36,6 +36,19 @@ def test_without_the_maps_it_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr('sys.argv', ['', str(tmp_path / 'page.md')])
     with pytest.raises(SystemExit, match='skipped: the maps are not there'):
         page_command('visit_rule', visit_rule.page, quick=True)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason='the maps are not there')
+def test_a_row_comes_out_again():
+    """Its cells for the longest visit."""
+    protect, cells = visit_rule.PROTECTS[-1], []
+    found = visit_rule.measured(visit_rule.QUICK, protect)
+    for kind in visit_rule.KINDS:
+        cell = max((each[kind] for each in found), key=lambda each: each['rule'] - each['best'])
+        cells.append(f'{cell["rule"]:.3f} / {cell["best"]:.3f}')
+    page = (DOCS / 'evidence' / 'visit-rule.md').read_text(encoding='utf-8')
+    [row] = [line for line in page.splitlines() if line.startswith(f'| {visit_rule.QUICK} |')]
+    assert row.strip('| ').split(' | ')[3::3] == cells
 
 
 def test_the_page(monkeypatch):

@@ -35,7 +35,8 @@ def compared(visits: VisitCalibration, protect: float,
         of_kind = {way: errors for way, errors in found if (way.late is None) == (kind == 'logs')}
         best = min(of_kind.values(), key=lambda errors: errors.wrong)
         _, way = visits.by_rule(logged=kind == 'logs')
-        ruled = best if way is None else of_kind.get(way) or visits.errors(
+        assert way is not None  # it is left open for alphabets alone, which are no maps
+        ruled = of_kind.get(way) or visits.errors(
             way, visits.mechanism(way, period, privacy), period)
         result[kind] = {
             'rule': ruled.wrong, 'best': min(best.wrong, ruled.wrong), 'ways': len(of_kind),

@@ -3,26 +3,19 @@
 """
 `python -m studies.compare [--quick] [--only SECTION …] DIRECTORY`: the page comparison.md.
 
-What is measured is kept in build/studies/compare until all is there, so that an interrupted run is
-resumed. A section that is not measured, since others are named by --only, or since it cannot be
-measured here, keeps the numbers of DIRECTORY.
+It reads the maps of the folder shared/data next to the repository, and says so where it is not
+there. A section that --only leaves out keeps the numbers of DIRECTORY.
 """
 from collections.abc import Collection
-from importlib import import_module
 import json
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from studies.common import command, filled, Skipped, write_numbers
+from studies.common import command, filled, need_maps, write_numbers
+from studies.compare import in_zones, places, words
 
-#: The modules of this package that are sections, in the order of the page.
-NAMES = ('words', 'trajectories', 'places', 'in_zones', 'outside_audit')
-
-
-def sections() -> dict[str, ModuleType]:
-    """Return the section modules by name."""
-    return {name: import_module(f'studies.compare.{name}') for name in NAMES}
+#: In the order of the page.
+SECTIONS = {'words': words, 'places': places, 'in_zones': in_zones}
 
 
 def numbers(quick: bool, before: dict[str, Any], only: Collection[str] = ()) -> dict[str, Any]:
@@ -30,49 +23,37 @@ def numbers(quick: bool, before: dict[str, Any], only: Collection[str] = ()) -> 
     Return the numbers of all sections.
 
     :param before: those of an earlier run, which sections that are not measured keep.
-    :param only: sections to measure; none: all.
+    :param only: sections to measure; none: all. What has no numbers yet is measured, too.
     """
-    kept = before['sections'] if before.get('quick') == quick else {}
-    found = {}
-    for name, section in sections().items():
-        try:
-            if only and name not in only:
-                raise Skipped('other sections alone were measured')
-            found[name] = section.measure(quick)
-        except Skipped as reason:
-            print(f'{name}: skipped: {reason}')
-            found[name] = kept.get(name, {'skipped': str(reason)})
-    return {'quick': quick, 'sections': found}
+    kept = before['sections'] if only and before.get('quick') == quick else {}
+    return {'quick': quick, 'sections': {
+        name: section.measure(quick) if name in only or name not in kept else kept[name]
+        for name, section in SECTIONS.items()}}
 
 
 def page(found: dict[str, Any]) -> str:
-    """Return the page in Markdown; a section that was skipped says why."""
+    """Return the page in Markdown."""
     parts, answers = [], []
-    for name, section in sections().items():
+    for name, section in SECTIONS.items():
         ours = found['sections'][name]
-        if 'skipped' in ours:
-            title = Path(section.__file__).with_suffix('.md').read_text(encoding='utf-8')
-            text = f'{title.splitlines()[0]}\n\nNot measured in this run: {ours["skipped"]}.'
-        else:
-            text, _, answer = filled(section.__file__, {
-                **vars(section), **ours, 'numbers': ours}).partition('\n---\n')
-            answers.append(answer.strip())
+        text, _, answer = filled(section.__file__, {
+            **vars(section), **ours, 'numbers': ours}).partition('\n---\n')
         parts.append(text.strip())
-    return filled(__file__, {
-        'quick': found['quick'], 'answers': '\n'.join(filter(None, answers)),
-        'sections': '\n\n'.join(parts)})
+        answers.append(answer.strip())
+    return filled(__file__, {'quick': found['quick'], 'answers': '\n'.join(answers),
+                             'sections': '\n\n'.join(parts)})
 
 
 def main(folder: Path, quick: bool = False, only: Collection[str] = ()) -> None:
     """Measure, and write comparison.json, the figures and comparison.md."""
+    need_maps()
     file = folder / 'comparison.json'
     before = json.loads(file.read_text(encoding='utf-8')) if file.exists() else {}
     found = write_numbers(numbers(quick, before, only), file)
-    for name, section in sections().items():
-        if 'skipped' not in found['sections'][name] and hasattr(section, 'draw'):
-            section.draw(found['sections'][name], folder)
+    words.draw(found['sections']['words'], folder)
+    places.draw(found['sections']['places'], folder)
     (folder / 'comparison.md').write_text(page(found), encoding='utf-8')
 
 
 if __name__ == '__main__':
-    command('compare', main, quick=True, parts=NAMES)
+    command('compare', main, quick=True, parts=[*SECTIONS])

@@ -35,14 +35,14 @@ def with_stay(graph: TransitionGraph, chance: float) -> Chain:
     return moves_alone(graph).with_stay(chance).chain()
 
 
-def habit(chain: Chain, seed: int = 1) -> Chain:
-    """Return the chain with one likely move from each state."""
+def habit(chain: Chain, seed: int = 1, chance: float = HABIT) -> Chain:
+    """Return the chain with one likely move from each state, elsewhere if there is one."""
     random, rows = Random(seed), {}
     for state in chain.states:
         likely = random.choice([s for s in chain.successors(state) if s != state] or [state])
         rest = [s for s in chain.successors(state) if s != likely]
-        rows[state] = {likely: HABIT if rest else 1.0,
-                       **{s: (1 - HABIT) / len(rest) for s in rest}}
+        rows[state] = {likely: chance if rest else 1.0,
+                       **{s: (1 - chance) / len(rest) for s in rest}}
     return Chain(rows, chain.initial_state)
 
 

@@ -9,9 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 from studies import drawing
-from studies.coordination.page import PUBLISHED, STRATEGY_NAMES, summary, USE_NAMES
+from studies.coordination.page import STRATEGY_NAMES, summary, USE_NAMES
 from studies.coordination.patrol import MAPS, STRATEGIES, USES
-from studies.coordination.team import TEAMS
 from symdp_ros.core.registry import POLICIES
 
 _INK = drawing.INK
@@ -29,7 +28,6 @@ def draw_all(numbers: dict[str, Any], folder: Path) -> None:
     """Draw every figure into a folder."""
     draw_trade(numbers, folder / 'coordination.svg')
     draw_maps(numbers, folder / 'coordination-maps.svg')
-    draw_teams(numbers, folder / 'coordination-team.svg')
 
 
 def draw_trade(numbers: dict[str, Any], path: Path) -> None:
@@ -118,35 +116,6 @@ def draw_maps(numbers: dict[str, Any], path: Path) -> None:
         *(Line2D([], [], color=_INK, ls=dashes, lw=1.1, label=_WORDS_FOR[what])
           for what, dashes in _DASHES.items())],
         loc='outside upper center', ncols=6, frameon=False, fontsize=9.5)
-    _save(figure, path)
-
-
-def draw_teams(numbers: dict[str, Any], path: Path) -> None:
-    """Draw the success of the published teams by ε."""
-    figure = drawing.new_figure(11, 4.6)
-    axes = figure.subplots(1, len(TEAMS), sharey=True)
-    epsilons = numbers['size']['team_epsilons']
-    rows = {(row['team'], row['policy'], row['belief'], row['epsilon']): row['success']
-            for row in numbers['team']}
-    for axis, name in zip(axes, TEAMS, strict=True):
-        for policy, look in _OF_POLICY.items():
-            for belief in (False, True):
-                values = [rows[name, policy, belief, epsilon] for epsilon in epsilons]
-                _bars(axis, epsilons, values, look, ls='-' if belief else (0, (3, 2)),
-                      label=f'{policy}, {"belief" if belief else "symbol"}')
-        axis.plot(*zip(*PUBLISHED[name].items(), strict=True), 'x', color='black', ms=6, mew=1.5,
-                  label='published (policy paper, symbol)')
-        axis.axhline(numbers['team_true'][name], color=_INK, ls=(0, (1, 2)), lw=1.2,
-                     label='true symbols')
-        axis.set_title({'reaching': 'reaching (their baseline)',
-                        'independent': 'independent (their minimum dependency)'}[name],
-                       fontsize=10.5, color=_INK)
-        axis.set_xlabel('ε of a symbol (k = 3)', color=_INK)
-        drawing.in_percent(axis.yaxis)
-    axes[0].set_ylabel('runs that reach the target', color=_INK)
-    axes[0].set_ylim(0, 1)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc='outside right center', frameon=False, fontsize=9)
     _save(figure, path)
 
 

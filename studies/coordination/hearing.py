@@ -54,13 +54,6 @@ class Hearing:
         self._last = heard
         return heard
 
-    def keep(self, which: np.ndarray) -> None:
-        """Go on with some of the words alone: a mask of shape (words,)."""
-        self._words = [word for word, kept in zip(self._words, which, strict=True) if kept]
-        if not self._draws_signals:
-            self._joint = self._joint[:, :, which]
-        self._last, self.beliefs = self._last[which], self.beliefs[which]
-
 
 def likelihoods(mechanism: OnlineMechanism) -> np.ndarray:
     """Return μ(output | s, previous): shape (previous, outputs, states)."""

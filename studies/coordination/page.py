@@ -6,20 +6,12 @@ from typing import Any, NamedTuple
 
 from studies.common import filled, table
 from studies.coordination import patrol  # noqa: F401: for the page
-from studies.coordination import team
 from studies.coordination.intruder import PATIENT  # noqa: F401: for the page
 from symdp_ros.core.registry import POLICIES
 
 USE_NAMES = {'symbol': 'each symbol taken for true', 'belief': 'belief',
              'hedged': 'belief, hedged'}
 STRATEGY_NAMES = {'reactive': 'Conscientious Reactive', 'sebs': 'SEBS', 'auction': 'auction'}
-_PUBLISHED_EPSILONS = (0.01, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)  # to a hundredth
-#: Numbers of the published study's figure (`plotting/tikz` in its repository).
-PUBLISHED = {
-    'reaching': dict(zip(_PUBLISHED_EPSILONS, (
-        .082, .087, .102, .126, .155, .236, .319, .413, .520, .630, .731), strict=True)),
-    'independent': dict(zip(_PUBLISHED_EPSILONS, (
-        .940, .929, .951, .940, .940, .941, .953, .949, .946, .943, .946), strict=True))}
 
 
 class Summary(NamedTuple):
@@ -56,7 +48,6 @@ def late(numbers: dict[str, Any], what: str, epsilon: float, delay: int) -> floa
 
 
 SHOWN = 4.0, 2.0, 1.0  # ε of the table of the patrol
-_TEAMS_SHOWN = 0.01, 1, 4, 10
 _LATE_SHOWN = 2.0, 4.0
 
 
@@ -64,8 +55,7 @@ def page(numbers: dict[str, Any]) -> str:
     """Return the page in Markdown."""
     return filled(__file__, {
         **numbers, **numbers['size'], **globals(), 'numbers': numbers,
-        'teams': successes(numbers), 'true': summary(numbers, 'true'),
-        'none': summary(numbers, 'none'),
+        'true': summary(numbers, 'true'), 'none': summary(numbers, 'none'),
         **{use: {epsilon: summary(numbers, 'guided', use, epsilon)
                  for epsilon in numbers['size']['epsilons']} for use in USE_NAMES},
         **{policy: summary(numbers, policy, 'symbol', 4.0) for policy in ('paper', 'adaptive')}})
@@ -102,54 +92,10 @@ def by_policy(numbers: dict[str, Any]) -> str:
                               for use in ('taken for true', 'hedged'))), rows)
 
 
-def successes(numbers: dict[str, Any]) -> dict[str, Any]:
-    """Return team → 'symbol' or 'belief', what it acts on → policy → ε → how often it succeeds."""
-    found: dict[str, Any] = {name: {use: {policy: {} for policy in POLICIES}
-                                    for use in ('symbol', 'belief')} for name in team.TEAMS}
-    for row in numbers['team']:
-        use = 'belief' if row['belief'] else 'symbol'
-        found[row['team']][use][row['policy']][row['epsilon']] = row['success'][0]
-    return found
-
-
-def gap(teams: dict[str, Any], name: str) -> float:
-    """Return how far the published numbers are from ours at most."""
-    return max(abs(success - PUBLISHED[name][epsilon])
-               for epsilon, success in teams[name]['symbol']['paper'].items())
-
-
-def best_at_10(teams: dict[str, Any]) -> float:
-    """Return how often the first team succeeds at best where ε = 10."""
-    return max(by[10] for use in teams['reaching'].values() for by in use.values())
-
-
-def team_error(numbers: dict[str, Any]) -> float:
-    """Return the largest standard error of the teams."""
-    return max(row['success'][1] for row in numbers['team'])
-
-
-def team_table(numbers: dict[str, Any], teams: dict[str, Any]) -> str:
-    """Return the table of the teams."""
-    rows: list[tuple[str, ...]] = []
-    for name in team.TEAMS:
-        rows += [(name, 'published: paper', 'symbol', *(
-            f'{PUBLISHED[name][epsilon]:.3f}' for epsilon in _TEAMS_SHOWN)),
-            *((name, policy, use, *(f'{teams[name][use][policy][epsilon]:.3f}'
-                                    for epsilon in _TEAMS_SHOWN))
-              for policy in POLICIES for use in teams[name]),
-            (name, '**true**', '',
-             *[f'{numbers["team_true"][name]:.3f}'] * len(_TEAMS_SHOWN))]
-    return table(('team', 'policy', 'acts on', *(f'ε = {epsilon:g}' for epsilon in _TEAMS_SHOWN)),
-                 rows)
-
-
 def late_table(numbers: dict[str, Any]) -> str:
     """Return the table of what a delay costs."""
-    teams = {(row['team'], row['epsilon'], row['delay']): row['success'][0]
-             for row in numbers['late_team']}
     delays = dict.fromkeys(row['delay'] for row in numbers['late'])
-    return table(('ε', 'delay', 'average idleness', 'worst idleness', *team.TEAMS), [
+    return table(('ε', 'delay', 'average idleness', 'worst idleness'), [
         (f'{epsilon:g}', delay,
-         *(f'{late(numbers, what, epsilon, delay):.2f}' for what in ('average', 'worst')),
-         *(f'{teams[name, epsilon, delay]:.3f}' for name in team.TEAMS))
+         *(f'{late(numbers, what, epsilon, delay):.2f}' for what in ('average', 'worst')))
         for epsilon in _LATE_SHOWN for delay in delays])

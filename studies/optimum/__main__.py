@@ -6,21 +6,17 @@ from typing import Any
 
 from studies.common import command, measure_all, need_maps, write_numbers
 from studies.compare.floor import bound
-from studies.optimum import maps, tiny, windows
+from studies.optimum import maps, tiny
 from studies.optimum.page import draw, page
 from studies.optimum.program import chain_of
-
-MINUTES = 15  # what a run takes, about
 
 
 def numbers() -> dict[str, Any]:
     """Return all numbers."""
     need_maps()
     alike, three = chain_of(tiny.ALIKE), chain_of(tiny.THREE)
-    return {'minutes': MINUTES,
-            'alike': [round(bound(alike, 3, *of), 4) for of in ((1.0,), (3.0, 3))],
+    return {'alike': [round(bound(alike, 3, *of), 4) for of in ((1.0,), (3.0, 3))],
             'three': [round(bound(three, 4, 2.0, 1, delay), 4) for delay in tiny.DELAYS],
-            'rates': windows.real_maps(),
             'tiny': measure_all('optimum', 'tiny', False, tiny.row, tiny.TASKS),
             'maps': measure_all('optimum', 'maps', False, maps.row, maps.tasks())}
 

@@ -18,7 +18,7 @@ EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0)
 STORED = DOCS / 'evidence' / 'comparison.json'
 #: Of `words.MECHANISMS`: what the package has live, and for a log; what waits is 'delayed'.
 LIVE = ('paper', 'guided', 'adaptive')
-LOGS = ('counting', 'flip', 'guided', 'decoded', 'chain')
+LOGS = ('counting', 'guided', 'decoded', 'chain')
 
 
 def row(name: str, epsilon: float, k: int) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def stored(name: str, epsilon: float, k: int) -> dict[str, float] | None:
 
 
 def measured(chain: Chain, length: int, epsilon: float) -> dict[str, float]:
-    """Return the same errors by the package, at k = 1; permute-and-flip is left out."""
+    """Return the same errors, at k = 1."""
     privacy, walks = Privacy(epsilon), patrols(chain, length, WALKS)
     made: dict[str, OnlineMechanism | OfflineMechanism] = {
         **{policy: OnlineMechanism(chain, privacy, policy=policy)

@@ -7,24 +7,23 @@ from typing import Any
 
 from matplotlib.axes import Axes
 import numpy as np
-from studies.common import filled, listed, table
+from studies.common import filled, table
 from studies.compare import words  # noqa: F401: for the page
 from studies.drawing import (curve, in_percent, INK, no_less, over_epsilon, panels,
                              save_with_legend)
-from studies.optimum import maps, tiny, windows
+from studies.optimum import maps, tiny
 
 #: What knows as much: reports at once, one symbol later, with the whole word.
 KNOWS = {0: 'at once', 1: 'one symbol later', None: 'the whole word'}
 LABELS = {'adaptive': 'adaptive', 'paper': 'online (the paper)', 'guided': 'guided',
           'exponential': 'exponential, base: chain',
-          'counting': 'exponential, counting (the paper)', 'flip': 'permute-and-flip',
-          'slow clock': 'slow clock', 'watch': 'watching for a change'}
+          'counting': 'exponential, counting (the paper)', 'flip': 'permute-and-flip'}
 #: What the optimum of three states in a row may be exceeded by: ε, delay → ratio.
 GOALS = {(2.0, 1): 1.2, (3.0, 1): 1.2, (2.0, None): 1.3, (3.0, None): 1.3}
 
 # What the tables show.
 _ONE_SHOWN, _LEFT_OUT = (1.0, 2.0, 3.0, 5.0), ('guided',)  # ε; close to `paper`
-TWO_SHOWN, WINDOW_SHOWN = 3.0, 4.0
+TWO_SHOWN = 3.0
 _MEANS_SHOWN = {1: (1.0, 2.0, 3.0), 10: (2.0, 8.0), 30: (2.0, 8.0)}
 
 Row = dict[str, Any]
@@ -32,16 +31,14 @@ Row = dict[str, Any]
 
 def page(numbers: dict[str, Any]) -> str:
     """Return the page in Markdown."""
-    solved, charted, rates = numbers['tiny'], numbers['maps'], numbers['rates']
+    solved, charted = numbers['tiny'], numbers['maps']
     live, later, logs = mean(charted, 1, 2.0)
     return filled(__file__, {
         **globals(), **numbers, 'maps': maps, 'tiny': tiny, 'numbers': numbers,
         'tiny_rows': solved, 'charted': charted, 'live': live, 'later': later, 'logs': logs,
         'lengths': {row['n'] for row in solved},
-        'watched': pick(solved, chain=tiny.TWO, n=6, epsilon=4.0, k=tiny.WINDOW, delay=0),
-        'worst': max((row for row in solved if row['k'] == 1), key=ratio),
-        'told': [row['rates'][1] / row['rates'][0] for row in rates
-                 if row['epsilon'] == clock_until(rates)]})
+        'visit': two(solved, 0, in_a_row=True),
+        'worst': max((row for row in solved if row['k'] == 1), key=ratio)})
 
 
 def pick(rows: Iterable[Row], **wanted: Any) -> Row:
@@ -61,14 +58,15 @@ def ratio(row: Row, key: str | None = None) -> float:
 
 
 def least(row: Row) -> str:
-    """Return the mechanism that errs least."""
-    return min(row['found'], key=lambda key: row['found'][key])
+    """Return that of ours which errs least: permute-and-flip is no mechanism of the package."""
+    own = [key for key in row['found'] if key != 'flip']
+    return min(own, key=lambda key: row['found'][key])
 
 
 def near(solved: list[Row], delay: int | None) -> str:
     """Return the ratios of the best of ours on the longer words, from least to largest."""
-    found = [ratio(row) for epsilon in (2.0, 3.0) for n in (4, 6)
-             for row in some(solved, k=1, delay=delay, epsilon=epsilon, n=n)]
+    found = [ratio(pick(solved, chain=name, n=n, k=1, delay=delay, epsilon=epsilon))
+             for epsilon in (2.0, 3.0) for name, n in ((tiny.TWO, 6), (tiny.THREE, 4))]
     return f'{min(found):.2f} to {max(found):.2f}'
 
 
@@ -114,68 +112,21 @@ def loose(numbers: dict[str, Any]) -> str:
         for row in some(numbers['tiny'], chain=tiny.THREE, n=4, epsilon=2.0, k=1, delay=delay))
 
 
+def two(solved: list[Row], delay: int | None, in_a_row: bool) -> Row:
+    """Return the row of k = 2 on three states that is shown."""
+    return pick(solved, chain=tiny.THREE, k=2, epsilon=TWO_SHOWN, delay=delay, in_a_row=in_a_row)
+
+
 def twos(solved: list[Row]) -> str:
     """Return the table of k = 2."""
     lines = []
     for delay, knows in KNOWS.items():
-        row, anywhere = (pick(solved, chain=tiny.THREE, k=2, epsilon=TWO_SHOWN, delay=delay,
-                              in_a_row=in_a_row) for in_a_row in (True, False))
+        row, anywhere = (two(solved, delay, in_a_row) for in_a_row in (True, False))
         lines.append((knows, f'{anywhere["optimum"]:.4f}', f'{row["optimum"]:.4f}',
                       f'{row["found"][least(row)]:.4f} ({LABELS[least(row)]})',
                       f'{ratio(row):.2f}'))
     return table(('known', 'optimum, anywhere', 'optimum, in a row', 'best of ours', 'ratio'),
                  lines)
-
-
-def watches(solved: list[Row]) -> str:
-    """Return the table of windows."""
-    return table(('chain', 'known', 'optimum', f'adaptive, k = {tiny.WINDOW}', 'slow clock',
-                  'watching', 'first tick, L'), [
-        (row['chain'], KNOWS[row['delay']], f'{row["optimum"]:.4f}',
-         *(f'{row["found"][key]:.4f} ({ratio(row, key):.2f})'
-           for key in ('adaptive', 'slow clock', 'watch')), listed(row['watched']))
-        for row in some(solved, k=tiny.WINDOW, in_a_row=True, epsilon=WINDOW_SHOWN)])
-
-
-def saved(solved: list[Row]) -> str:
-    """Return which share of the errors of the slow clock watching saves, by chain."""
-    def share(row: Row) -> float:
-        return float(1 - row['found']['watch'] / row['found']['slow clock'])
-
-    def end(row: Row) -> str:
-        return f'{share(row):.0%} (ε = {row["epsilon"]:g}, {KNOWS[row["delay"]]})'
-
-    rows = some(solved, k=tiny.WINDOW, in_a_row=True)
-    return '; '.join(
-        f'on {name}, {end(min(own, key=share))} to {end(max(own, key=share))}'
-        for name in dict.fromkeys(row['chain'] for row in rows)
-        for own in [some(rows, chain=name)])
-
-
-def farthest(solved: list[Row]) -> float:
-    """Return how many times the optimum watching errs, at most."""
-    return max(ratio(row, 'watch') for row in some(solved, k=tiny.WINDOW, in_a_row=True))
-
-
-def rates_table(rates: list[Row]) -> str:
-    """Return the table of bits a second."""
-    stays = windows.STAYS[0]
-    return table(('map', 'stays', *(f'ε = {epsilon:g}' for epsilon in windows.EPSILONS)), [
-        (name, f'{stays} s', *(f'{row["rates"][0]:.3f}, {row["rates"][1]:.3f}'
-                               for row in some(rates, map=name, stays=stays)))
-        for name in windows.MAPS])
-
-
-def clock_until(rates: list[Row]) -> float:
-    """Return the largest ε at which the slow clock tells more on every map."""
-    return max(epsilon for epsilon in windows.EPSILONS
-               if all(row['rates'][1] < row['rates'][0] for row in some(rates, epsilon=epsilon)))
-
-
-def watch_from(rates: list[Row]) -> float:
-    """Return the least ε at which watching tells more on every map."""
-    return min(epsilon for epsilon in windows.EPSILONS
-               if all(row['rates'][1] > row['rates'][0] for row in some(rates, epsilon=epsilon)))
 
 
 def mean(charted: list[Row], k: int, epsilon: float) -> list[tuple[float, float]]:

@@ -63,7 +63,6 @@ def all_alike(count: int) -> dict[str, dict[str, Fraction]]:
 #: The tiny chains by name → P as fractions; the first state is the initial one.
 CHAINS = {'two states that stay 0.9': row_of(2, '0.9'),
           'three states in a row that stay 0.9': row_of(3, '0.9'),
-          'two states that stay 0.99': row_of(2, '0.99'),
           'three states, all moves alike': all_alike(3)}
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from studies.optimum.program import chain_of, Program
-from studies.optimum.windows import best_watch, clock_error
 from studies.permute_and_flip import PermuteAndFlip
 from symdp_ros.core.annotations import Floats
 from symdp_ros.core.chain import Chain
@@ -16,12 +15,10 @@ from symdp_ros.core.offline import OfflineMechanism
 from symdp_ros.core.online import OnlineMechanism
 from symdp_ros.core.privacy import Privacy
 
-TWO, THREE, LONG_STAYS, ALIKE = (
-    'two states that stay 0.9', 'three states in a row that stay 0.9',
-    'two states that stay 0.99', 'three states, all moves alike')
+TWO, THREE, ALIKE = ('two states that stay 0.9', 'three states in a row that stay 0.9',
+                     'three states, all moves alike')
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0)
 DELAYS = (0, 1, None)
-WINDOW, WINDOW_EPSILONS = 3, (3.0, 4.0, 5.0)
 DECIMALS = 5
 
 #: What is solved: chain, n, ε, k, whether the k places stand in a row, delay.
@@ -30,8 +27,6 @@ TASKS: list[tuple[str, int, float, int, bool, int | None]] = [
       for n in lengths for epsilon in EPSILONS for delay in DELAYS),
     *((name, n, epsilon, 2, in_a_row, delay) for name, n in ((TWO, 5), (THREE, 4))
       for epsilon in (2.0, 3.0) for in_a_row in (False, True) for delay in DELAYS),
-    *((name, 6, epsilon, WINDOW, True, delay) for name in (TWO, LONG_STAYS)
-      for epsilon in WINDOW_EPSILONS for delay in DELAYS),
     (ALIKE, 3, 3.0, 3, False, 0)]
 
 
@@ -41,19 +36,15 @@ def row(name: str, length: int, epsilon: float, adjacency: int, in_a_row: bool,
     program = Program(name, length, epsilon, adjacency, in_a_row, delay)
     optimum, certificate = program.optimum()
     proved = program.proved(certificate)
-    found = own_errors(program)
-    if in_a_row and adjacency == WINDOW:
-        found['slow clock'] = min(clock_error(program, first) for first in range(1, WINDOW + 1))
-        found['watch'], first, span = best_watch(program)
     return {'chain': name, 'n': length, 'epsilon': epsilon, 'k': adjacency, 'in_a_row': in_a_row,
             'delay': delay, 'optimum': round(optimum, DECIMALS),
             'proved': floor(proved * 10**DECIMALS) / 10**DECIMALS,
-            'found': {key: round(error, DECIMALS) for key, error in found.items()},
-            **({'watched': [first, span]} if 'watch' in found else {})}
+            'found': {key: round(error, DECIMALS)
+                      for key, error in own_errors(program).items()}}
 
 
 def own_errors(program: Program) -> dict[str, float]:
-    """Return the error of each mechanism of the package that knows as much, P being known."""
+    """Return errors of what the package has and knows as much, P being known; and of flip."""
     chain = chain_of(program.name)
     privacy = Privacy(program.epsilon, program.adjacency)
     made: dict[str, OnlineMechanism | OfflineMechanism | PermuteAndFlip] = {

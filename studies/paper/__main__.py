@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m studies.paper DIRECTORY`: make the experiments' numbers, figures and page."""
 from studies.common import command, write_numbers
-from studies.paper import figures, schemes
+from studies.paper import figures
 from studies.paper.page import page
 from studies.paper.study import numbers
 
@@ -10,7 +10,6 @@ from studies.paper.study import numbers
 def main(directory) -> None:
     """Write numbers.json, the figures and index.md into a directory."""
     found = write_numbers(numbers(), directory / 'numbers.json')
-    schemes.draw_all(directory)
     figures.draw_town(directory / 'town.svg')
     figures.draw_routes(found, directory / 'routes.svg')
     figures.draw_distances(found['average_error'], directory / 'distances.svg')

@@ -20,7 +20,7 @@ CURVE = (0.1, *(step / 4 for step in range(1, 41)))             # ε of the exac
 SAMPLED = (0.1, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)        # and of the sampled ones
 POLICIES = ('paper', 'guided')
 MECHANISMS = (*POLICIES, 'exponential')
-_DIGITS = 12  # kept of a number: platforms differ beyond
+_DIGITS = 9  # kept of a number: platforms differ beyond
 
 
 def mechanism(name, epsilon, start, random=None):

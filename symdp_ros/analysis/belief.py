@@ -287,7 +287,7 @@ def smooth_with_constant_normaliser(mechanism: OfflineMechanism,
     **An approximation:** P[o|w] = B^{d(w, o)} / Z(w), and Z(w) does not factor over positions; it
     is taken as constant, so that the likelihood is B where s_t ≠ o_t, and 1 where they agree. On a
     complete chain Z is constant, and the result exact. Elsewhere it need not do better than the
-    private route; `studies.belief.constant_normaliser_error` measures by how much it is off.
+    private route; `test/analysis/test_belief.py` measures on small chains by how much it is off.
 
     :raises ConfigurationError: a mechanism of another form, or with zones.
     :raises ChainError: the word is not feasible from the initial state.

@@ -33,7 +33,6 @@
 typedef double Two __attribute__((vector_size(16), aligned(8), may_alias));
 typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t Masks __attribute__((vector_size(32), aligned(8), may_alias));
-typedef float FourFloats __attribute__((vector_size(16), aligned(4), may_alias));
 
 #define MOST_ARRAYS 24
 

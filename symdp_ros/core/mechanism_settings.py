@@ -60,10 +60,10 @@ class MechanismSettings:
         check_trust(self.trust)
         check_choice('policy', self.policy, (*POLICIES, AUTO))
         check_choice('selection', self.selection, (*SELECTIONS, LIVE, AUTO))
-        check_delay(self.policy, self.delay)
-        has_policy = self.selection in (AUTO, 'causal', LIVE)
-        check_reports(self.policy if has_policy else self.selection, self.reports)
-        check_learn(self.policy if has_policy else self.selection, self.learn)
+        draws_by = self.policy if self.selection in (AUTO, 'causal', LIVE) else self.selection
+        check_delay(draws_by, self.delay)
+        check_reports(draws_by, self.reports)
+        check_learn(draws_by, self.learn)
 
     def available(self, zones: object = None) -> dict[str, 'MechanismSettings']:
         """

@@ -3,13 +3,18 @@
 """Figures: routes on a map, curves."""
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import cycle
+import logging
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+import sys
+from typing import Any, TYPE_CHECKING
+import warnings
 
+from rich.cells import cell_len
 from symdp_ros.core.annotations import Word
 from symdp_ros.errors import ConfigurationError, printable, raising
 from symdp_ros.files.text_file import FilePath
@@ -132,9 +137,56 @@ def _figure(width: float, height: float) -> Figure:
 
 
 def _save(figure: Figure, path: FilePath) -> None:
+    without = _take_fonts(figure)
+    if without:
+        print(f'{printable(path)}: no installed font has {" ".join(sorted(without))}: boxes stand '
+              'for them; install a font such as Noto Sans CJK', file=sys.stderr)
     with raising(ConfigurationError, f'{printable(path)} cannot be written',
-                 (OSError, ValueError)):
+                 (OSError, ValueError)), _quiet_fonts():
         figure.savefig(path, metadata={'Date': None} if str(path).endswith('.svg') else None)
+
+
+@contextmanager
+def _quiet_fonts() -> Iterator[None]:
+    """Keep what matplotlib says of each letter and font from the terminal."""
+    logger = logging.getLogger('matplotlib.font_manager')
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings('ignore', 'Glyph')
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def _take_fonts(figure: Figure) -> set[str]:
+    """Add fonts that have the letters which matplotlib's own lacks; return those that none has."""
+    from matplotlib.font_manager import FontProperties, fontManager
+    from matplotlib.ft2font import FT2Font
+    from matplotlib.text import Text
+
+    def missing_in(file: str) -> set[str]:
+        try:
+            glyphs = FT2Font(file).get_charmap()
+        except (OSError, RuntimeError):  # it was removed, or is damaged
+            return missing
+        return {letter for letter in missing if ord(letter) not in glyphs}
+
+    texts: list[Any] = figure.findobj(Text)
+    missing = {letter for text in texts for letter in text.get_text() if letter.isprintable()}
+    missing = missing_in(fontManager.findfont(FontProperties()))
+    added = list[str]()
+    for font in fontManager.ttflist:
+        if not missing:
+            break
+        left = missing_in(font.fname)
+        if left < missing and not font.name.startswith('Last Resort'):  # it has boxes alone
+            missing = left
+            added.append(font.name)
+    for text in texts if added else ():
+        text.set_fontfamily([*text.get_fontfamily(), *added])
+    return missing
 
 
 def _box(graph: TransitionGraph) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -177,7 +229,7 @@ def _draw_names(axis: Axes, graph: TransitionGraph, points_per_unit: float,
     taken = [(x - _DOT / 2, y - _DOT / 2, x + _DOT / 2, y + _DOT / 2) for x, y in places.values()]
     for state in dict.fromkeys([*first, *places]):
         x, y = places[state]
-        width, height = 0.62 * _NAME * len(state), 1.1 * _NAME
+        width, height = 0.62 * _NAME * cell_len(state), 1.1 * _NAME
         gap = (_END if state in first else _DOT) / 2 + 1
         right, left, above, below = gap, -gap - width, gap / 2, -gap / 2 - height
         # Most moves run along the axes of a map: names are to the side of them.

@@ -11,7 +11,7 @@ from online_checks import every_signal
 import pytest
 from refusals import refused
 from strategies import CHAINS, COMPLETE, feasible_words, FOUR, probability
-from studies.belief import structured
+from studies.compare.areas import habit
 from symdp_ros import Chain, ConfigurationError, OnlineMechanism, Privacy
 from symdp_ros.analysis.adversary import best_guess, walk_distribution
 from symdp_ros.analysis.belief import smooth
@@ -22,7 +22,7 @@ UNEVEN = Chain({'a': {'a': 0.6, 'b': 0.3, 'c': 0.1}, 'b': ['a', 'c'], 'c': {'c':
 #: It makes fewer moves than the other allows.
 STAYS = Chain({'a': {'a': 0.9, 'c': 0.1}, 'b': {'a': 1.0}, 'c': {'c': 0.95, 'b': 0.05}}, 'b')
 MODELS = {**CHAINS, 'uneven': UNEVEN, 'uneven, stays': STAYS,
-          'four, structured': structured(FOUR)}
+          'four, a habit': habit(FOUR)}
 LENGTH, WALKS = 3, 1000
 FALSE_ALARM = 1e-6
 for_all_models = pytest.mark.parametrize('chain', MODELS.values(), ids=MODELS)
@@ -82,8 +82,8 @@ def test_long_walks_keep_their_mass(chain):
 @pytest.mark.parametrize('name, trust, walks_by', [
     ('uneven', 0.3, 'uneven, stays'), ('complete', 0.8, None),
     *(pytest.param(*case, marks=pytest.mark.thorough) for case in (
-        ('uneven', 1.0, None), ('four, structured', 0.8, None),
-        ('four', 0.8, 'four, structured')))])
+        ('uneven', 1.0, None), ('four, a habit', 0.8, None),
+        ('four', 0.8, 'four, a habit')))])
 def test_the_guess_against_enumeration(name, trust, walks_by, policy):
     """Bernstein's bound with the exact variance, α = 1e-6; the seed is fixed, so it repeats."""
     mechanism = OnlineMechanism(MODELS[name], Privacy(2.0), policy=policy, trust=trust)

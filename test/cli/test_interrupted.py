@@ -38,6 +38,17 @@ def command_line(process):
         return b''
 
 
+def test_ctrl_c_before_all_is_imported_ends_quietly():
+    """A signal comes while the first module after `symdp_ros.cli` is looked for."""
+    found = subprocess.run(
+        [sys.executable, '-c', 'import os, signal, sys\nfrom symdp_ros.cli import symdp\n'
+         'class Interrupting:\n    def find_spec(self, *name):\n'
+         '        os.kill(os.getpid(), signal.SIGINT)\n'
+         'sys.meta_path.insert(0, Interrupting())\nsys.exit(symdp())'],
+        cwd=ROOT, capture_output=True, timeout=PATIENCE)
+    assert (found.returncode, found.stdout, found.stderr) == (130, b'', b'')
+
+
 def test_a_release_that_is_interrupted_says_how_far_it_came_and_can_go_on(tmp_path):
     logs, releases, output = tmp_path / 'logs', tmp_path / 'releases', tmp_path / 'output'
     logs.mkdir()

@@ -49,6 +49,16 @@ def test_check_refuses_a_map_that_cannot_be_a_chain():
     assert symdp('check', file, '--self-loops').returncode == 0
 
 
+@pytest.mark.parametrize('given, needed', [
+    (['--epsilon', '1'], 'zones-file'), (['--protect', '30'], 'zones-file'),
+    (['--input', 'pose'], 'topic'), (['--where', 'id=r1'], 'topic')])
+def test_what_check_would_ignore_is_refused(given, needed):
+    """Someone who sets ε expects it to have an effect."""
+    run = symdp('check', 'config/depot.geojson', *given)
+    assert run.returncode == 1 and not run.stdout
+    assert run.stderr == f'symdp check: {given[0]} needs --{needed}\n'
+
+
 def test_check_tells_what_cannot_be_reached(tmp_path):
     file = tmp_path / 'one_way.yaml'
     file.write_text('initial_state: b\ntransitions: {a: [b], b: [c, b], c: [b]}\n')

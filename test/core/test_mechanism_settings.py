@@ -25,16 +25,17 @@ def test_a_thousand_reports_are_possible():
         MechanismSettings('causal', reports=1001).check()
 
 
+@pytest.mark.parametrize('name, value', [('reports', 2), ('delay', 3), ('learn', 'own')])
 @pytest.mark.parametrize('selection', ['auto', 'causal', 'live', 'exponential'])
-def test_which_selections_have_several_reports(selection):
-    settings = MechanismSettings(selection, policy='adaptive', reports=2)
+def test_what_the_policy_adaptive_alone_has(selection, name, value):
+    settings = MechanismSettings(selection, policy='adaptive', **{name: value})
     if selection in ('auto', 'causal', 'live'):
         settings.check()
     else:
-        with refused(ConfigurationError, setting='reports'):
+        with refused(ConfigurationError, setting=name):
             settings.check()
-    with refused(ConfigurationError, setting='reports'):
-        MechanismSettings(selection, policy='guided', reports=2).check()
+    with refused(ConfigurationError, setting=name):
+        MechanismSettings(selection, policy='guided', **{name: value}).check()
 
 
 @pytest.mark.parametrize('settings, name, instead', [

@@ -12,7 +12,7 @@ from symdp_ros.cli.maps.zones import guessed_in_zones, print_zones
 from symdp_ros.core.chain import Chain
 from symdp_ros.core.naming import one_of
 from symdp_ros.core.registry import DEFAULT_TRUST
-from symdp_ros.errors import printable
+from symdp_ros.errors import ConfigurationError, printable
 from symdp_ros.files.resources import resolve_path
 from symdp_ros.maps.dead_ends import counted, require_moves, some_states
 from symdp_ros.maps.graph import Structure, structure, TransitionGraph
@@ -26,6 +26,13 @@ from symdp_ros.options import (ADJACENCY, CHAIN, CHAIN_FILE, CHECKED_EPSILON, CH
 from symdp_ros.words.sampling_settings import SamplingSettings
 from symdp_ros.words.visit_rule import settled
 
+#: Arguments that are of use with the first one of theirs alone.
+_GROUPS = {
+    'zones': (ZONES_FILE, CHECKED_EPSILON, PROTECT, ADJACENCY, STAY),
+    'a running robot (needs ROS 2)': (
+        CHECKED_TOPIC, LISTENED, INPUT, FIELD, WHERE, MAX_DISTANCE, LEVEL_FIELD, MAP_FRAME,
+        SYMBOL_MAP, NO_REGION, DOMAIN)}
+
 
 def add_parser(commands) -> None:
     """Add the subcommand to the parser."""
@@ -38,11 +45,8 @@ def add_parser(commands) -> None:
                     'have no region.')
     add_chain_arguments(parser)
     add_arguments(parser, [STATES, MAP_FIGURE, REGIONS])
-    add_arguments(parser.add_argument_group('zones'),
-                  [ZONES_FILE, CHECKED_EPSILON, PROTECT, ADJACENCY, STAY])
-    add_arguments(parser.add_argument_group('a running robot (needs ROS 2)'),
-                  [CHECKED_TOPIC, LISTENED, INPUT, FIELD, WHERE, MAX_DISTANCE, LEVEL_FIELD,
-                   MAP_FRAME, SYMBOL_MAP, NO_REGION, DOMAIN])
+    for name, arguments in _GROUPS.items():
+        add_arguments(parser.add_argument_group(name), arguments)
     parser.set_defaults(run=run)
 
 
@@ -87,6 +91,7 @@ def chain_of(options) -> Chain:
 
 def run(options) -> int:
     """Print the report; return 0 where the file is a chain, else raise ChainError."""
+    _check_groups(options)
     if options.output:
         from symdp_ros.figures.routes import check_figure
         check_figure(options.output)
@@ -122,6 +127,20 @@ def run(options) -> int:
     from symdp_ros.cli.maps.check_topic import compare
 
     return compare(graph, options)
+
+
+def _check_groups(options) -> None:
+    """
+    Refuse an argument that would be ignored.
+
+    :raises ConfigurationError: it is of use with another one alone, which is not given.
+    """
+    for first, *others in _GROUPS.values():
+        for option in others:
+            if not getattr(options, first.name) and (
+                    getattr(options, option.name) not in (None, option.default)):
+                raise ConfigurationError(f'--{option.name.replace("_", "-")} needs '
+                                         f'--{first.name.replace("_", "-")}')
 
 
 def _draw(graph: TransitionGraph, output: str) -> None:

@@ -6,7 +6,11 @@
 #include "loops.h"
 #include <math.h>
 
-/* here[s] = Σ h(s'|s)·after[s'] for the states s from begin on, with one model. */
+/* Fills `here` for the states from begin on, from the row `after`, whose states begin at first. */
+typedef void Gather(int64_t begin, int64_t end, int64_t first, const Moves *moves,
+                    const double *after, double *here);
+
+/* here[s] = Σ h(s'|s)·after[s'], with one model. */
 static void gather_one(int64_t begin, int64_t end, int64_t first, const Moves *moves,
                        const double *after, double *here)
 {
@@ -30,12 +34,44 @@ static void gather_one(int64_t begin, int64_t end, int64_t first, const Moves *m
     }
 }
 
+/* As `gather_one`, where each move weighs 1. */
+static void gather_counting(int64_t begin, int64_t end, int64_t first, const Moves *moves,
+                            const double *after, double *here)
+{
+    const int64_t *offsets = moves->offsets;
+    const uint32_t *targets = moves->targets;
+    const double *there = (const double *)((uintptr_t)after - (uintptr_t)first * sizeof *after);
+    int64_t e = offsets[begin];
+    for (int64_t s = begin; s < end; s++) {
+        int64_t last = offsets[s + 1];
+        double total = 0.0;
+        for (; e + 4 <= last; e += 4)
+            total = (((total + there[targets[e]]) + there[targets[e + 1]])
+                     + there[targets[e + 2]]) + there[targets[e + 3]];
+        for (; e < last; e++)
+            total += there[targets[e]];
+        here[s - begin] = total;
+    }
+}
+
+static bool each_weighs_one(const Moves *moves)
+{
+    bool holds = moves->lanes == 1;
+    for (Py_ssize_t e = 0; holds && e < moves->count; e++)
+        holds = moves->weights[e] == 1.0f;
+    return holds;
+}
+
 /* Turn V into U: the sum over models as `in_numpy._mix` adds it. */
 static inline double mixed_of(const double *v, const double *to)
 {
     return ((v[0] * to[0] + v[4] * to[4]) + (v[2] * to[2] + v[6] * to[6]))
         + ((v[1] * to[1] + v[5] * to[5]) + (v[3] * to[3] + v[7] * to[7]));
 }
+
+/* Four floats, widened: one instruction; of `__builtin_convertvector` GCC makes seven. */
+#define AS_DOUBLES(of) \
+    ((Four){(double)(of)[0], (double)(of)[1], (double)(of)[2], (double)(of)[3]})
 
 /* here[s, m] = keep·V(m) + Σ_m' switch[m']·V(m'), V(m) = Σ P_m(s'|s)·after[s', m]. */
 WIDE static void gather_models(int64_t begin, int64_t end, int64_t first, const Moves *moves,
@@ -44,15 +80,15 @@ WIDE static void gather_models(int64_t begin, int64_t end, int64_t first, const 
     const int64_t *offsets = moves->offsets;
     const Four *both = (const Four *)after, low_to = *(const Four *)moves->to,
                high_to = *(const Four *)(moves->to + 4);
-    const FourFloats *weights = (const FourFloats *)moves->weights;
+    const float *weights = moves->weights;
     Four *found = (Four *)here;
     int64_t e = offsets[begin];
     for (int64_t s = begin; s < end; s++) {
         Four low = {0.0}, high = {0.0};
         for (int64_t last = offsets[s + 1]; e < last; e++) {
             int64_t i = 2 * ((int64_t)moves->targets[e] - first);
-            low += both[i] * __builtin_convertvector(weights[2 * e], Four);
-            high += both[i + 1] * __builtin_convertvector(weights[2 * e + 1], Four);
+            low += both[i] * AS_DOUBLES(weights + LANES * e);
+            high += both[i + 1] * AS_DOUBLES(weights + LANES * e + 4);
         }
         Four sums = low * low_to + high * high_to;
         double mixed = (sums[0] + sums[2]) + (sums[1] + sums[3]);
@@ -126,7 +162,7 @@ static void fill_state(int64_t state, int64_t first, int64_t last, const Moves *
 
 /* Fill the row of place t, of a word with n symbols; return the power taken out. */
 static int fill_row(Py_ssize_t t, Py_ssize_t row, Py_ssize_t n, const Word *word,
-                    const Moves *moves, const Rows *rows)
+                    const Moves *moves, Gather *gather, const Rows *rows)
 {
     int64_t begin = word->begins[t], end = word->ends[t];
     Py_ssize_t count = (Py_ssize_t)(end - begin);
@@ -146,8 +182,7 @@ static int fill_row(Py_ssize_t t, Py_ssize_t row, Py_ssize_t n, const Word *word
                        exponents + (s - begin));
         return 0;
     }
-    (moves->lanes == 1 ? gather_one : gather_models)(begin, end, word->begins[t + 1], moves,
-                                                     after, here);
+    gather(begin, end, word->begins[t + 1], moves, after, here);
     return t % word->rescale_every == 0 ? rescale(here, count * moves->lanes) : 0;
 }
 
@@ -156,8 +191,10 @@ long long sweep_rows(Py_ssize_t first, Py_ssize_t last, Py_ssize_t n, const Word
                      const Moves *moves, const Rows *rows)
 {
     long long total = 0;
+    Gather *gather = moves->lanes > 1 ? gather_models
+        : each_weighs_one(moves) ? gather_counting : gather_one;
     for (Py_ssize_t t = last - 1; t >= first; t--) {
-        total += fill_row(t, t - first, n, word, moves, rows);
+        total += fill_row(t, t - first, n, word, moves, gather, rows);
         int64_t place = word->symbols[t] - word->begins[t];
         if (word->begins[t] <= word->symbols[t] && word->symbols[t] < word->ends[t])
             for (Py_ssize_t m = 0; m < moves->lanes; m++)
