@@ -22,7 +22,7 @@ import sys
 import threading
 
 NODES = [f'symdp_ros.nodes.{name}' for name in ('fleet', 'log_release', 'patrol', 'privatizer')]
-IMPORTED = [*NODES, 'numpy.ma', 'rclpy.action', 'rclpy.experimental', 'yaml',
+IMPORTED = [*NODES, 'numpy.ma', 'rclpy.action', 'yaml',
             'symdp_ros.core.offline.causal', 'symdp_ros.core.offline.exponential',
             *(f'symdp_ros.ros.outputs.{name}_output' for name in (
                 'string', 'pose', 'markers', 'belief', 'custom'))]
