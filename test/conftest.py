@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all tests share."""
 from collections import Counter
+import fcntl
 import gc
 import os
 from pathlib import Path
+import pickle
 import runpy
 import shlex
 import signal
@@ -131,3 +133,27 @@ def single_signals():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, 'LONGEST', 1)
         yield
+
+
+@pytest.fixture(scope='session')
+def made_once(request, tmp_path_factory):
+    """
+    Return a function that makes something for the tests of all workers: (name, make) → it.
+
+    The first worker that asks calls `make` with a new folder, which stays until the tests end. The
+    others wait for what that returned, and read it: it must be possible to pickle it.
+    """
+    base = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, 'workerinput'):
+        base = base.parent  # of the folders of all workers
+
+    def once(name, make):
+        folder, result = base / f'once-{name}', base / f'once-{name}.pickle'
+        with open(base / f'once-{name}.lock', 'w') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not result.exists():
+                folder.mkdir()
+                result.write_bytes(pickle.dumps(make(folder)))
+            return pickle.loads(result.read_bytes())
+
+    return once

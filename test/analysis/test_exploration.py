@@ -17,13 +17,13 @@ RING = TransitionGraph(
 ZONES = {'west': tuple('abcd'), 'east': tuple('efgh')}
 GRID = Grid((1.0, 3.0, 5.0), (4.0,), (8.0,))
 PLACE = GridPoint(8.0, 4.0, 1, False)
-TICKS = 300  # of the routes that are shown
+TICKS = 150  # of the routes that are shown
 
 
 @pytest.fixture(scope='module', autouse=True)
 def few_walks():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('symdp_ros.analysis.visits._WALKS', 8)
+        patch.setattr('symdp_ros.analysis.visits._WALKS', 4)
         patch.setattr('symdp_ros.analysis.visits._LEAST_WALKS', 2)
         patch.setattr('symdp_ros.analysis.visits._LEAST_TICKS', 100)
         patch.setattr('symdp_ros.analysis.exploration._LEAST_TICKS', TICKS)
@@ -47,8 +47,8 @@ def exploration():
 
 
 @pytest.fixture(scope='module')
-def cells(exploration):
-    return exploration.cells()
+def cells(exploration, made_once):
+    return made_once('cells', lambda folder: exploration.cells())
 
 
 @pytest.mark.parametrize('zoned', [False, True])

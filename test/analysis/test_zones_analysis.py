@@ -39,7 +39,7 @@ def test_the_audit_compares_words_with_the_same_zones(chain, zones, epsilon, adj
         assert rows[0].pairs < without[0].pairs
 
 
-@pytest.mark.parametrize('name', ['four', thorough('across'), 'habit', thorough('alone')])
+@pytest.mark.parametrize('name', ['habit', *map(thorough, ('four', 'across', 'alone'))])
 def test_the_adversary_against_all_words_and_signals(name):
     """By Bayes' rule over all words that the robot can walk; 1,000 walks, a fixed seed."""
     chain, zones = ZONED[name]

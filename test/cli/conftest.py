@@ -6,11 +6,13 @@ import pytest
 
 
 @pytest.fixture(scope='session')
-def made(tmp_path_factory):
+def made(made_once):
     """Return the path of a page of `symdp explore` with zones, and that of its map."""
-    folder = tmp_path_factory.mktemp('page')
-    with in_short_time():
-        return make_page(folder, '--zones-file', folder / 'r&d <house>.regions.yaml')
+    def page(folder):
+        with in_short_time():
+            return make_page(folder, '--zones-file', folder / 'r&d <house>.regions.yaml')
+
+    return made_once('page', page)
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ LEDGER = ('--ledger', 'robots.ledger', '--subject', 'robot_1')
 
 def release(place, *arguments, chain=CHAIN, logs=('logs',)):
     return run_symdp('release', *logs, '--chain', chain, '--epsilon=1', '--adjacency=1', '-o',
-                     'out',
-                     '--mechanism', 'causal', *arguments, cwd=place, COLUMNS='200')
+                     'out', '--mechanism', 'causal', *arguments, cwd=place, COLUMNS='200')
 
 
 def log(place, name, symbols, period=1):
@@ -161,17 +160,13 @@ def test_a_dry_run_of_an_archive(place):
         'symbol': [symbol for word in words for symbol in word]}), place / 'walks.parquet')
     before = files(place)
     for more, cost in (((), '1'), (('--charge', 'route'), '20')):
-        run = run_symdp('release', 'walks.parquet', '--chain', CHAIN, '--epsilon=1',
-                        '--adjacency=1', '-o',
-                        'out.parquet', '--dry-run', '--allow-unknown', '0.1', *LEDGER, *more,
-                        cwd=place, COLUMNS='200')
+        run = release(place, '--dry-run', '--allow-unknown', '0.1', *LEDGER, *more, '-o',
+                      'out.parquet', logs=('walks.parquet',))
         assert run.returncode == 0 and files(place) == before and run.stdout == ''
         [row] = [line.split() for line in run.stderr.splitlines() if 'no limit released' in
                  ' '.join(line.split())]
         assert row == ['walks.parquet', '100', '70', '30', '10', cost, 'no', 'limit', 'released']
-    run = run_symdp('release', 'walks.parquet', '--chain', CHAIN, '--epsilon=1', '--adjacency=1',
-                    '-o',
-                    'out.parquet', *LEDGER, cwd=place, COLUMNS='200')
+    run = release(place, *LEDGER, '-o', 'out.parquet', logs=('walks.parquet',))
     assert run.returncode == 1 and '10 % of the symbols name no state' in run.stdout
     assert "'Gate' (10 times; did you mean 'gate'?)" in run.stdout
     assert not (place / 'out.parquet').exists()

@@ -99,7 +99,7 @@ LONG = {'explore': ['explore', 'config/warehouse.chain.yaml', '--seconds', '9999
                       '2', '--walks', '2000', '--yaml']}
 
 
-@pytest.fixture(params=LONG)
+@pytest.fixture
 def computing(request, tmp_path):
     """Return a command whose processes compute, those processes, and where it writes."""
     output = tmp_path / 'output'
@@ -116,6 +116,7 @@ def computing(request, tmp_path):
     assert not (tmp_path / 'made').exists()
 
 
+@pytest.mark.parametrize('computing', LONG, indirect=True)
 def test_an_interrupt_ends_a_command_that_computes_in_processes(computing):
     """At once, whatever they do; they once printed what they did, and it waited for ever."""
     process, workers, output = computing
@@ -129,12 +130,8 @@ def test_an_interrupt_ends_a_command_that_computes_in_processes(computing):
     assert 'Traceback' not in output.read_text()
 
 
-def test_processes_that_compute_end_with_a_command_that_is_killed(computing):
-    process, workers, output = computing
-    process.kill()
-    wait_for_ends(workers, output)
-
-
+@pytest.mark.parametrize(
+    'computing', ['explore', pytest.param('calibrate', marks=pytest.mark.thorough)], indirect=True)
 def test_a_command_says_that_a_process_of_it_was_ended(computing):
     process, workers, output = computing
     os.kill(int(workers[0]), signal.SIGKILL)

@@ -169,22 +169,14 @@ def expected(domains, to):
             for topic, kind in PRIVATE[robot].items()}
 
 
-def test_domain_bridge_carries_private_topics_alone(tmp_path):
-    run, files = isolate(tmp_path, 'domain-bridge')
-    assert run.returncode == 0 and list(files) == ['domain_bridge.to-50.yaml']
-    assert bridged(files['domain_bridge.to-50.yaml']) == expected((41, 42, 43, 44, 45), 50)
-
-
-def test_domain_bridge_to_another_domain(tmp_path):
-    run, files = isolate(tmp_path, 'domain-bridge', FLEET, '--to-domain', 60)
-    assert run.returncode == 0
-    assert bridged(files['domain_bridge.to-60.yaml']) == expected((50,) * 5, 60)
-
-
-def test_domain_bridge_without_an_output_domain(tmp_path):
-    run, files = isolate(tmp_path, 'domain-bridge', FLEET.replace('fleet_domain: 50', ''),
-                         '--to-domain', 60)
-    assert bridged(files['domain_bridge.to-60.yaml']) == expected((41, 42, 43, 44, 45), 60)
+@pytest.mark.parametrize('fleet, arguments, domains, to', [
+    (FLEET, [], (41, 42, 43, 44, 45), 50), (FLEET, ['--to-domain', 60], (50,) * 5, 60),
+    (FLEET.replace('fleet_domain: 50', ''), ['--to-domain', 60], (41, 42, 43, 44, 45), 60)],
+    ids=['to the fleet', 'to another domain', 'without an output domain'])
+def test_domain_bridge_carries_private_topics_alone(tmp_path, fleet, arguments, domains, to):
+    run, files = isolate(tmp_path, 'domain-bridge', fleet, *arguments)
+    assert run.returncode == 0 and list(files) == [f'domain_bridge.to-{to}.yaml']
+    assert bridged(files[f'domain_bridge.to-{to}.yaml']) == expected(domains, to)
 
 
 @pytest.mark.parametrize('change, arguments', [

@@ -3,6 +3,7 @@
 """`symdp release` and `symdp learn` of recorded poses, and of messages that `--where` selects."""
 from pathlib import Path
 
+from forked_children import forked_children  # noqa: F401
 from in_process import run_symdp
 import numpy as np
 import pytest
@@ -30,8 +31,7 @@ def place(tmp_path):
 
 def release(place, *arguments, log='log', output='out'):
     run = run_symdp('release', log, '--epsilon=1000', '--adjacency=1', '-o', output, *arguments,
-                    cwd=place,
-                    COLUMNS='200')
+                    cwd=place, COLUMNS='200')
     words = [''.join(symbol for _, symbol in read_log(path))
              for path in (place / output).glob('[!.]*')]
     return run, words
@@ -76,8 +76,7 @@ def test_learn(place):
     def learn(output):
         return run_symdp('learn', 'log', '--map', 'map.chain.yaml', '--regions-file', 'rooms.yaml',
                          '--input', 'pose', '--epsilon=1000', '--adjacency=1', '--ledger',
-                         'spent', '--subject',
-                         'r', '-o', output, cwd=place)
+                         'spent', '--subject', 'r', '-o', output, cwd=place)
 
     run = learn('learned.chain.yaml')
     # A ledger must not be where releases are.
@@ -150,8 +149,7 @@ def test_a_floor_that_the_map_does_not_name(tmp_path, level, more, why):
     run = run_symdp('release', 'log', '--map', 'plant.building.yaml', '--initial-state', 'dock',
                     '--self-loops', '--topic', 'fleet_states', '--input', 'pose', '--field', place,
                     '--level-field', f'{place}.level_name', '--epsilon=1', '--adjacency=1', '-o',
-                    'out',
-                    '--dry-run', cwd=tmp_path, COLUMNS='400')
+                    'out', '--dry-run', cwd=tmp_path, COLUMNS='400')
     assert run.returncode == (0 if why is None else 1), run.stderr
     assert (why or '') in run.stderr
     assert ('floors' in run.stderr) == (why is not None)

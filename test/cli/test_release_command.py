@@ -75,8 +75,7 @@ def test_states_that_no_route_reaches_are_said(place):
     (place / 'two.chain.yaml').write_text(
         'initial_state: dock\ntransitions: {dock: [dock], gate: [gate]}\n')
     run = symdp('release', 'logs', '--chain', 'two.chain.yaml', '--epsilon=1', '--adjacency=1',
-                '-o', 'out',
-                '--dry-run', cwd=place)
+                '-o', 'out', '--dry-run', cwd=place)
     assert 'no route from the initial state reaches 1 state of 2' in run.stderr
 
 
@@ -343,8 +342,7 @@ def test_it_waits_for_another_release_into_the_same_directory(place):
 def test_what_is_charged_and_cannot_be_put_in_its_place_is_said(place, monkeypatch, capsys):
     monkeypatch.chdir(place)
     arguments = ['release', 'logs', '--chain', str(CHAIN), '--epsilon=1', '--adjacency=1', '-o',
-                 'out', *LEDGER,
-                 '--mechanism', 'causal']
+                 'out', *LEDGER, '--mechanism', 'causal']
     move, left = outbox.move, [1]
 
     def fails(source, target):

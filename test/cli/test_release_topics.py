@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`symdp release --keep`: what is charged, drawn, written and printed; and killed."""
 from forked import forked
+from forked_children import forked_children  # noqa: F401
 from in_process import CHAIN, run_symdp
 from patrol_bags import patrol, read_bag, START, STORE, string, write_bag
 import pytest

@@ -5,7 +5,7 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-from scipy.stats import binomtest, chisquare
+from p_values import binomial_p, chi_square_p
 from strategies import exp_bounds, feasible_words, per_symbol
 from symdp_ros import Chain
 
@@ -95,11 +95,11 @@ def assert_drawn(counts, expected, n):
     assert set(counts) <= {o for o, p in expected.items() if p}
     rare = [o for o, p in expected.items() if n * p < 25]
     share = min(1.0, sum(float(expected[o]) for o in rare))
-    assert binomtest(sum(counts[o] for o in rare), n, share).pvalue > ALPHA / 2
+    assert binomial_p(sum(counts[o] for o in rare), n, share) > ALPHA / 2
     observed = [counts[o] for o in expected if o not in rare]
     chances = [float(expected[o]) for o in expected if o not in rare]
     if len(observed) < 2:
         return
-    p = chisquare(observed, [c / sum(chances) * sum(observed) for c in chances]).pvalue
+    p = chi_square_p(observed, [c / sum(chances) * sum(observed) for c in chances])
     print(f'n = {n}, {len(observed)} cells, p = {p}')
     assert p > ALPHA / 2, OTHER_LAW

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Uniform integers: in range, from the right source, never shared between two processes."""
 from itertools import islice
+from math import exp
 import os
 from random import Random
 from types import SimpleNamespace
 import warnings
 
+from p_values import binomial_p, chi_square_p
 import pytest
-from scipy.stats import binomtest
 from strategies import COMPLETE, replayable_random
 from symdp_ros import Chain, OnlineMechanism, Privacy
 from symdp_ros.core.draws import randomness
@@ -48,6 +49,14 @@ def taken(integers, count):
     return list(islice(draws(integers), count))
 
 
+def test_p_values_by_hand():
+    """Ten tosses, all of one side: 2·2⁻¹⁰; χ² = 1 + 1 at two degrees of freedom: e⁻¹."""
+    assert binomial_p(10, 10) == binomial_p(0, 10) == pytest.approx(2**-9)
+    assert binomial_p(5, 10) == 1.0 and binomial_p(1, 2, 0.1) == pytest.approx(0.38)
+    assert chi_square_p([12, 6, 3], [9, 9, 3]) == pytest.approx(exp(-1))
+    assert chi_square_p([8, 4, 3], [4, 6, 5]) < chi_square_p([5, 5, 5], [4, 6, 5]) < 1
+
+
 @pytest.mark.parametrize('width, last, before', [
     (30, 0xfffefdfc >> 2, 0xfbfaf9f8 >> 2),
     (60, 0xfffefdfcfbfaf9f8 >> 4, 0xf7f6f5f4f3f2f1f0 >> 4)])
@@ -82,7 +91,7 @@ def test_every_bit_is_fair(width, source):
     assert max(drawn) < 2**width
     for bit in range(width):
         ones = sum(value >> bit & 1 for value in drawn)
-        p = binomtest(ones, len(drawn)).pvalue
+        p = binomial_p(ones, len(drawn))
         assert p > ALPHA / width, f'bit {bit}: {ones} ones of {len(drawn)}, p = {p}'
 
 

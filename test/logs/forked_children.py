@@ -23,6 +23,7 @@ SERVER = """
 import os, socket, sys
 import symdp_ros.logs.recordings.with_rosbags, symdp_ros.logs.recordings.serialized
 import symdp_ros.release.archives.reading
+symdp_ros.logs.recordings.serialized.is_standard('')  # this makes the classes of all messages
 try:
     import pyarrow.compute, pyarrow.parquet
 except ImportError:

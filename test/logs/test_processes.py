@@ -5,6 +5,10 @@ from itertools import count, islice
 from math import sqrt
 from multiprocessing import active_children
 import os
+from pathlib import Path
+import subprocess
+import sys
+import time
 
 import pytest
 from symdp_ros import errors
@@ -45,3 +49,36 @@ def test_work_and_results_may_be_larger_than_a_pipe():
     large = bytes(1 << 20)
     assert [*in_processes(large.count, [b'\0', b'1'] * 4, 2)] == [1 << 20, 0] * 4
     assert [*in_processes(bytes, [1 << 20] * 5, 2)] == [large] * 5
+
+
+# It says when the first value is done; then one of the two works for five minutes, or both do.
+SLEEPING = """
+import time
+from symdp_ros.files.processes import in_processes
+for _ in in_processes(time.sleep, [0, 300, 300], 2):
+    print('begun', flush=True)
+"""
+
+
+def test_they_end_with_a_process_that_is_killed():
+    """Whatever they do: long before their work is done."""
+    with subprocess.Popen([sys.executable, '-c', SLEEPING], stdout=subprocess.PIPE,
+                          cwd=Path(__file__).parents[2]) as process:
+        assert process.stdout.readline() == b'begun\n'
+        files = f'/proc/{process.pid}/task/{process.pid}/children'
+        workers = [child for child in Path(files).read_text().split()
+                   if b'spawn_main' in Path(f'/proc/{child}/cmdline').read_bytes()]
+        assert len(workers) == 2
+        process.kill()
+    until = time.monotonic() + 90
+    while any(map(is_running, workers)):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def is_running(process):
+    """Return whether a process runs: what the system keeps of one that ended has no command."""
+    try:
+        return Path(f'/proc/{process}/cmdline').read_bytes()
+    except FileNotFoundError:
+        return False

@@ -16,7 +16,7 @@ _PROGRAM = 'from symdp_ros.nodes.program import {0}; raise SystemExit({0}())'
 @pytest.mark.parametrize('command', [
     *(['-c', _PROGRAM.format(node), '--help'] for node in PARAMETERS),
     *(['-m', 'symdp_ros.cli.main', *words] for words in (
-        ['--help'], ['--version'], ['check', '--help'],
+        ['--help'], ['--version'],
         ['check', 'config/warehouse.chain.yaml', '--epsilon', '2']))],
     ids=lambda command: ' '.join(command[1:])[-30:])
 def test_a_reader_that_has_ended(command):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of archives, and those of logs, share."""
 import hashlib
-from pathlib import Path
+import shutil
 
 from forked_children import forked_children  # noqa: F401
 import pytest
@@ -14,15 +14,60 @@ from symdp_ros.release.outbox import digest_of
 from symdp_ros.release.session import Releaser
 
 
-class ArchivePlace:
-    """An archive, where its release goes, and a ledger. pyarrow is imported where it is used."""
+class Place:
+    """A directory of releases, and the ledger that they are charged in."""
 
     chain = Chain({'a': ['a', 'b'], 'b': ['b', 'c'], 'c': ['c', 'a']}, 'a')
 
-    def __init__(self, base: Path):
-        self.base, self.path = base, base / 'walks.parquet'
-        self.output, self.ledger = base / 'out' / 'private.parquet', base / 'robots.ledger'
-        self.output.parent.mkdir(exist_ok=True)
+    def __init__(self, base):
+        self.base, self.releases, self.ledger = base, base / 'out', base / 'robots.ledger'
+        self.releases.mkdir(exist_ok=True)
+
+    def visible(self):
+        return sorted(path.name for path in self.releases.iterdir()
+                      if not path.name.startswith('.'))
+
+    def spent(self):
+        with Ledger(self.ledger) as ledger:
+            assert ledger.problems() == []
+            return ledger.spent('r1')
+
+    def check(self):
+        """Return charges, files after checking that these are visible, whole, and all there is."""
+        with Ledger(self.ledger) as ledger:
+            charges, files = ledger.charges(), ledger.files.all()
+            assert ledger.problems() == []
+        assert sorted(file.path.name for file in files) == self.visible()
+        assert all(file.visible and digest_of(file.path) == file.digest for file in files)
+        assert not list(self.releases.glob('.staging*'))
+        return charges, files
+
+    def killed(self, run, *arguments):
+        """
+        Begin anew and run a child (`forked`) that may be killed; return whether it was.
+
+        Nothing is visible before its spend, at any moment.
+        """
+        shutil.rmtree(self.releases)
+        self.releases.mkdir()
+        for file in self.base.glob('robots.ledger*'):
+            file.unlink()
+        status, _ = run(self.base, *arguments)
+        charged = set()
+        if self.ledger.exists():
+            with Ledger(self.ledger) as ledger:
+                assert ledger.problems() == []
+                charged = {file.path.name for file in ledger.files.all()}
+        assert set(self.visible()) <= charged
+        return status == -9
+
+
+class ArchivePlace(Place):
+    """An archive, and where its release goes. pyarrow is imported where it is used."""
+
+    def __init__(self, base):
+        super().__init__(base)
+        self.path, self.output = base / 'walks.parquet', self.releases / 'private.parquet'
         self.sizes = {}  # of what is read, drawn and written at a time
 
     def archive(self, routes, *, symbols=None, start=0, group=1000, path=None, metadata=None,
@@ -80,23 +125,9 @@ class ArchivePlace:
             last = name, position
         return routes
 
-    def spent(self):
-        with Ledger(self.ledger) as ledger:
-            assert ledger.problems() == []
-            return ledger.spent('r1')
-
-    def visible(self):
-        return sorted(path.name for path in self.output.parent.iterdir()
-                      if not path.name.startswith('.'))
-
     def check(self, charges=1):
-        """Check that what is visible is charged once and complete, and nothing else is left."""
-        with Ledger(self.ledger) as ledger:
-            files = ledger.files.all()
-            assert ledger.problems() == [] and len(ledger.charges()) == charges
-        assert sorted(file.path.name for file in files) == self.visible()
-        assert all(file.visible and digest_of(file.path) == file.digest for file in files)
-        assert not list(self.output.parent.glob('.staging*'))
+        """Check that what is visible is charged so often and complete; nothing else is left."""
+        assert len(super().check()[0]) == charges
 
     def words(self, count, longest=9, seed='walks'):
         """Return routes of some lengths with symbols that follow from the seed, known or not."""
@@ -115,16 +146,15 @@ def walks(tmp_path):
     return ArchivePlace(tmp_path)
 
 
-class LogPlace:
-    """Directories and a ledger as a fleet has them."""
+class LogPlace(Place):
+    """Logs, and where their releases go, as a fleet has them."""
 
-    chain, word = ArchivePlace.chain, 'abbccaabbcca'
+    word = 'abbccaabbcca'
 
     def __init__(self, base):
-        self.logs, self.releases = base / 'logs', base / 'releases'
-        self.ledger = base / 'robots.ledger'
-        self.logs.mkdir()
-        self.releases.mkdir()
+        super().__init__(base)
+        self.logs = base / 'logs'
+        self.logs.mkdir(exist_ok=True)
 
     def log(self, name='day.csv', word=word):
         path = self.logs / name
@@ -137,27 +167,13 @@ class LogPlace:
                 settings, self.releases, ledger=ledger, subject=subject, **more) as releaser:
             return releaser.release_directory(self.logs)
 
-    def visible(self):
-        return sorted(path.name for path in self.releases.iterdir()
-                      if not path.name.startswith('.'))
-
-    def spent(self):
-        with Ledger(self.ledger) as ledger:
-            assert ledger.problems() == []
-            return ledger.spent('r1')
-
     def check(self):
-        """Everything visible is charged and whole; everything charged is visible; no more."""
-        with Ledger(self.ledger) as ledger:
-            files, charges = ledger.files.all(), ledger.charges()
-            assert ledger.problems() == []
-        assert sorted(file.path.name for file in files) == self.visible()
-        assert all(file.visible and digest_of(file.path) == file.digest for file in files)
+        """Everything visible is charged, whole and feasible; everything charged is visible."""
+        charges, files = super().check()
         words = {charge.number: charge.words for charge in charges}
         for file in files:
             read = tuple(symbol for _, symbol in read_log(file.path, topic='private_region'))
             assert read in words[file.number] and self.chain.is_feasible(read)
-        assert not list(self.releases.glob('.staging*'))
 
 
 @pytest.fixture

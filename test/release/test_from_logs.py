@@ -27,8 +27,13 @@ SECOND = 10**9
 
 @pytest.fixture
 def fleet(tmp_path, monkeypatch):
-    """Make logs of two robots, in the working directory; of r2 two overlap in time."""
+    """
+    Make logs of two robots, in the working directory; of r2 two overlap in time.
+
+    They are read in this process: others import for a second.
+    """
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr('os.cpu_count', lambda: 1)
     (tmp_path / 'map.chain.yaml').write_text(MAP)
     logs = tmp_path / 'logs'
     for folder in 'r1/day=1', 'robot=r2':
@@ -38,6 +43,12 @@ def fleet(tmp_path, monkeypatch):
     write_text(logs / 'robot=r2' / 'one.csv', 'aabb', 100)
     write_text(logs / 'robot=r2' / 'two.csv', 'ab?', 102)
     return logs
+
+
+@pytest.fixture
+def processes(monkeypatch, fleet):
+    """Read logs in two processes."""
+    monkeypatch.setattr('os.cpu_count', lambda: 2)
 
 
 def write_text(path, word, start):
@@ -65,6 +76,7 @@ def seconds(first, count, step=SECOND):
     return list(range(first, first + count * step, step))
 
 
+@pytest.mark.usefixtures('processes')
 def test_every_log_becomes_a_route_of_its_robot(fleet):
     done = run_symdp('table', 'logs', '-o', 'walks', cwd=fleet.parent)
     assert done.returncode == 0, done.stderr
@@ -93,6 +105,7 @@ def test_symbols_are_sampled_as_those_of_logs(fleet, rule, symbols, stamps):
         symbols, [int(stamp * SECOND) for stamp in stamps])
 
 
+@pytest.mark.usefixtures('processes')
 def test_stamps_and_values_of_random_logs(fleet, tmp_path):
     """Many logs, more than are read ahead, come in their order; a row group may end anywhere."""
     shutil.rmtree(fleet)
@@ -212,6 +225,7 @@ def test_directories_whose_names_are_no_text_are_skipped(fleet):
     assert set(routes(fleet.parent / 'walks', 'r1')) == {'night'}
 
 
+@pytest.mark.usefixtures('processes')
 def test_a_process_that_is_ended_leaves_nothing(fleet, tmp_path, monkeypatch):
     monkeypatch.setattr(from_logs, '_read', end_process)
     robots, _ = from_logs.robots_in(fleet)

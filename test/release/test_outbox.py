@@ -44,6 +44,12 @@ def visible(directory):
     return sorted(name for name in os.listdir(directory) if not name.startswith('.'))
 
 
+def started(releases, ledger):
+    """Return an outbox that has done what it does at its start, and is closed."""
+    with Outbox(releases, ledger) as box:
+        return box
+
+
 def charge(box, ledger, log_id, name, content='abc'):
     """Stage and charge a release as a process does that is killed before it moves it."""
     with box.staged('.private.csv') as path:
@@ -161,8 +167,7 @@ def test_one_release_that_cannot_be_moved_does_not_stop_the_others(releases, led
         box.close()
         assert visible(releases) == ['a.csv', 'c.csv']
     monkeypatch.undo()
-    box = Outbox(releases, ledger)
-    box.close()
+    box = started(releases, ledger)
     assert box.problems == () and visible(releases) == ['a.csv', 'b.csv', 'c.csv']
     assert all(file.visible for file in ledger.files.all())
     assert sorted(os.listdir(releases))[0] == LOCK
@@ -173,8 +178,7 @@ def test_a_charged_release_whose_name_is_too_long_gets_a_short_one(releases, led
     box = Outbox(releases, ledger)
     charge(box, ledger, 'long', letter * 250 + '.private.csv')
     box.close()
-    box = Outbox(releases, ledger)
-    box.close()
+    box = started(releases, ledger)
     [name] = visible(releases)
     assert box.problems == () and name.endswith('.private.csv')
     assert name.startswith(letter * kept + '~')
@@ -193,8 +197,7 @@ def test_a_release_stays_staged_where_it_cannot_be_moved(releases, ledger, monke
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(outbox, 'move', move)
-    box = Outbox(releases, ledger)
-    box.close()
+    box = started(releases, ledger)
     [problem], [file] = box.problems, ledger.files.all()
     assert problem.endswith(f'cannot be moved to its path yet: {os.strerror(number)}')
     assert (len(file.path.name) == 212) == (number == errno.EIO)
@@ -257,8 +260,7 @@ def test_what_was_moved_before_a_crash_is_noted(releases, ledger, content):
     [file] = ledger.files.all()
     file.staged.unlink()
     file.path.write_text(content)
-    box = Outbox(releases, ledger)
-    box.close()
+    box = started(releases, ledger)
     [file] = ledger.files.all()
     assert box.problems == () and file.visible == (content == 'abc')
     assert sorted(os.listdir(releases)) == [LOCK, 'a.csv']
@@ -306,8 +308,7 @@ def test_what_was_changed_after_its_charge_is_not_handed_out(releases, ledger):
     box.close()
     [file] = ledger.files.all()
     file.staged.write_text('something else')
-    box = Outbox(releases, ledger)
-    box.close()
+    box = started(releases, ledger)
     assert visible(releases) == [] and 'is not what was charged' in box.problems[0]
 
 

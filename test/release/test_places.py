@@ -135,10 +135,9 @@ def test_the_command_reads_and_writes_stores(walks, uri):
 
     def release(target, output='out/o.parquet'):
         return run_symdp('release', uri('in'), '--map', 'map.chain.yaml', '--epsilon=1',
-                         '--adjacency=1',
-                         '--mechanism', 'causal', '--policy', 'guided', '--allow-unknown', '1',
-                         '--ledger', 'robots.ledger', '-o', output, '--upload', uri(target),
-                         cwd=walks.base)
+                         '--adjacency=1', '--mechanism', 'causal', '--policy', 'guided',
+                         '--allow-unknown', '1', '--ledger', 'robots.ledger', '-o', output,
+                         '--upload', uri(target), cwd=walks.base)
 
     done = release('out')
     assert done.returncode == 0, done.stderr
