@@ -90,10 +90,16 @@ def pytest_pycollect_makemodule(module_path, parent):
         return pytest.Module.from_parent(parent, path=module_path)
 
 
-def pytest_collection_finish():
-    """Let later collections of garbage leave out what all tests have made: they are many."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage meanwhile; and later not among what all tests have made: it is much."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_report_header():

@@ -234,8 +234,7 @@ def test_a_real_graph(world):
     certain = {'/tb1/region', '/tb1/odom', '/amcl_pose', '/tb1/scan', '/tb1/particles',
                '/tb1/local_costmap/costmap', '/tb1/plan', '/rosbag2_recorder'}
     unsure = {'/tb1/battery', '/tb1/count/_action/feedback', '/tb1/count/_action/status',
-              '/rosout', '/parameter_events', '/observer/get_parameters',
-              '/tb1/robot/get_parameters',
+              '/rosout', '/parameter_events', '/tb1/robot/get_parameters',
               '/rosbag2_recorder/get_parameters'}
     from symdp_ros.ros.graph.live_graph import look
 

@@ -8,7 +8,7 @@ They run in small in `make test`, and for as long as one likes by `make fuzz MIN
 
 - SYMDP_FUZZ_SECONDS: how long each fuzzer goes on (default 0.5);
 - SYMDP_KILL_ROUNDS: how often each kill test kills (default 2);
-- SYMDP_SOAK_SECONDS: how long a soak takes (default 2);
+- SYMDP_SOAK_SECONDS: how long a soak takes (default 1);
 - SYMDP_TEST_SEED: the seed of the first case (default: another one each time);
 - SYMDP_FIGURES: a file that each test appends its row of a Markdown table to. `make figures`,
   which runs this module, puts these rows into the table of docs/evidence/long-runs.md.
@@ -25,7 +25,7 @@ import time
 
 FUZZ_SECONDS = float(os.environ.get('SYMDP_FUZZ_SECONDS') or 0.5)
 KILL_ROUNDS = int(os.environ.get('SYMDP_KILL_ROUNDS') or 2)
-SOAK_SECONDS = float(os.environ.get('SYMDP_SOAK_SECONDS') or 2)
+SOAK_SECONDS = float(os.environ.get('SYMDP_SOAK_SECONDS') or 1)
 
 
 def first_seed() -> int:

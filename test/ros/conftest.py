@@ -36,6 +36,34 @@ def world(tmp_path, monkeypatch):
         yield made
 
 
+@pytest.fixture
+def privatizer_here(world):
+    """
+    Give a function that makes a privatizer in this process, which `world.spin` spins.
+
+    A fixture that gave the node itself would keep it in its domain: pytest keeps what it gives.
+    """
+    from rclpy.parameter import Parameter
+    from symdp_ros.nodes.privatizer import Privatizer
+
+    made = []
+
+    def make(namespace=None, random=None, **parameters):
+        made.append(Privatizer(
+            context=world.context, namespace=namespace, random=random, use_global_arguments=False,
+            parameter_overrides=[Parameter(name, value=value) for name, value in
+                                 {'adjacency': 1, **parameters}.items()]))
+        world.executor.add_node(made[-1])
+        return made[-1]
+
+    yield make
+    while made:
+        node = made.pop()
+        node.stop()
+        world.executor.remove_node(node)
+        node.destroy_node()
+
+
 @pytest.fixture(scope='session')
 def starter(tmp_path_factory):
     """Give a process that starts nodes, one after another."""
@@ -53,3 +81,30 @@ def chain_file(tmp_path) -> Path:
     file.write_text('initial_state: a\n'
                     'transitions: {a: [a, b], b: [b, c, d], c: [c, a], d: [d, a]}\n')
     return file
+
+
+@pytest.fixture
+def fifty(tmp_path) -> Path:
+    """Give fifty states that all follow one another: with a small ε, a second draw would show."""
+    file = tmp_path / 'fifty.chain.yaml'
+    file.write_text(f'initial_state: s0\nsymbols: {[f"s{i}" for i in range(50)]}\n')
+    return file
+
+
+@pytest.fixture
+def ring(tmp_path) -> Path:
+    """Give fifty states with one move from each, of .1 s: a word is a way round, and no other."""
+    file = tmp_path / 'ring.chain.yaml'
+    file.write_text('initial_state: s0\ntick: 0.1\ntransitions:\n' + ''.join(
+        f'  s{i}: [s{(i + 1) % 50}]\n' for i in range(50)))
+    return file
+
+
+@pytest.fixture
+def corridor(tmp_path) -> dict[str, Path]:
+    """Give the files of a corridor of four states, and of its two zones, as parameters."""
+    chain_file, zones_file = tmp_path / 'corridor.chain.yaml', tmp_path / 'zones.yaml'
+    chain_file.write_text(
+        'initial_state: a\ntransitions: {a: [a, b], b: [a, b, c], c: [b, c, d], d: [c, d]}\n')
+    zones_file.write_text('zones: {west: [a, b], east: [c, d]}\n')
+    return {'chain_file': chain_file, 'zones_file': zones_file}

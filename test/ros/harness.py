@@ -19,6 +19,7 @@ import pytest
 rclpy = pytest.importorskip('rclpy', reason='rclpy is not installed: no ROS 2 to test against')
 
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402, I100
+from geometry_msgs.msg import PoseStamped  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
 from node_server import NodeServer  # noqa: E402
@@ -58,6 +59,23 @@ def send(publisher, *values):
     """Publish messages with these values in their field data."""
     for value in values:
         publisher.publish(publisher.msg_type(data=value))
+
+
+def send_until(world, publisher, value, condition):
+    """Send a value, or what a function returns, again and again, until a condition holds."""
+    def spin():
+        send(publisher, value() if callable(value) else value)
+        world.spin(0.05)
+
+    wait_until(condition, 'what was sent to arrive', spin)
+
+
+def pose(x, y=0.5, frame='map'):
+    """Return a message with a position."""
+    message = PoseStamped()
+    message.header.frame_id = frame
+    message.pose.position.x, message.pose.position.y = float(x), float(y)
+    return message
 
 
 def values_of(status):
@@ -124,6 +142,11 @@ def hiding(name, arguments, parameters):
         **parameters, 'adjacency': 1}
 
 
+def arguments_of(parameters):
+    """Return parameters as arguments of a node."""
+    return [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
+
+
 class Crashed(AssertionError):
     """A node died of a signal that nobody sent."""
 
@@ -139,7 +162,9 @@ class Run:
 
     @property
     def log(self) -> str:
-        return self.log_file.read_text(errors='replace')
+        """Return what it said; Fast DDS may add that another process opens a port just then."""
+        return re.sub(r'.*RTPS_TRANSPORT_SHM.*Failed init_port.*\n', '',
+                      self.log_file.read_text(errors='replace'))
 
     def wait_for(self, text):
         """Wait for a text in the log."""
@@ -213,17 +238,18 @@ class World:
         self.domain = free_domain()
         self.context = Context()
         rclpy.init(context=self.context, domain_id=self.domain)
-        self.node = rclpy.create_node('observer', context=self.context)
-        self._executor = SingleThreadedExecutor(context=self.context)
-        self._executor.add_node(self.node)
+        self.node = rclpy.create_node(  # without what nobody asks it for, and each spin looks at
+            'observer', context=self.context, start_parameter_services=False, enable_rosout=False)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
 
     def _leave(self):
-        self._executor.remove_node(self.node)
-        self._executor.shutdown()  # before its context: what is left of it may crash later
+        self.executor.remove_node(self.node)
+        self.executor.shutdown()  # before its context: what is left of it may crash later
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
         # It keeps its last callbacks, with their nodes, until it looks for new ones.
-        del self._executor
+        del self.executor
 
     def _company(self, seconds):
         """Look for some seconds; return the names of all other nodes of the domain."""
@@ -255,8 +281,7 @@ class World:
 
     def start(self, name, *arguments, **parameters) -> Run:
         """Start a node; parameters become -p name:=value. By default, a symbol is hidden."""
-        parameters = hiding(name, arguments, parameters)
-        given = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
+        given = arguments_of(hiding(name, arguments, parameters))
         run = Run(self.domain, self.home, self.directory / f'{len(self.runs)}-{name}.log', name,
                   [*arguments, *given])
         self.runs.append(run)
@@ -271,7 +296,7 @@ class World:
         return run
 
     def spin(self, seconds=0.02):
-        self._executor.spin_once(timeout_sec=seconds)
+        self.executor.spin_once(timeout_sec=seconds)
 
     def wait_until(self, condition, what):
         """Do what the function does; fail at once where a node crashes."""
@@ -297,6 +322,12 @@ class World:
         publisher = self.node.create_publisher(message_type, topic, qos)
         self.wait_until(lambda: publisher.get_subscription_count() >= subscribers
                         + self._ended_readers(topic), f'{subscribers} subscribers on {topic}')
+        return publisher
+
+    def latch(self, region, topic='region'):
+        """Return a publisher that has published a region, which is kept for later readers."""
+        publisher = self.node.create_publisher(String, topic, LATCHED)
+        send(publisher, region)
         return publisher
 
     def _ended_readers(self, topic):

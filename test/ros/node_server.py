@@ -3,13 +3,15 @@
 """
 Nodes in processes of their own, forked from one that has imported all that they need.
 
-Most of what a node does in a short test is importing. `python node_server.py` is that process.
+Most of what a node does in a short test it does once: it imports, loads the libraries of messages,
+and looks for the sources that its log names. `python node_server.py` has done that.
 """
 import atexit
 from contextlib import suppress
 import ctypes
 import gc
 import importlib
+import inspect
 import json
 import os
 from pathlib import Path
@@ -19,9 +21,19 @@ import subprocess
 import sys
 import threading
 
-IMPORTED = ['numpy', 'rclpy.action', 'diagnostic_msgs.msg', 'std_msgs.msg', 'std_srvs.srv', 'yaml',
-            *(f'symdp_ros.nodes.{name}' for name in ('fleet', 'log_release', 'patrol',
-                                                     'privatizer'))]
+NODES = [f'symdp_ros.nodes.{name}' for name in ('fleet', 'log_release', 'patrol', 'privatizer')]
+IMPORTED = [*NODES, 'numpy.ma', 'rclpy.action', 'yaml',
+            'symdp_ros.core.offline.causal', 'symdp_ros.core.offline.exponential',
+            *(f'symdp_ros.ros.outputs.{name}_output' for name in (
+                'string', 'pose', 'markers', 'belief', 'custom'))]
+#: One of each package that has a library.
+MESSAGES = ['diagnostic_msgs.msg.DiagnosticArray', 'geometry_msgs.msg.PoseStamped',
+            'lifecycle_msgs.srv.ChangeState', 'rcl_interfaces.msg.ParameterEvent',
+            'rosgraph_msgs.msg.Clock', 'std_msgs.msg.String', 'std_srvs.srv.Trigger',
+            'type_description_interfaces.srv.GetTypeDescription']
+#: In the environment of a node that is to say what it does not hide: another process computes that
+#: for half a second of the processor, or more.
+TELLS_WHAT_REMAINS = 'SYMDP_TEST_TELLS_WHAT_REMAINS'
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 _PATIENCE = 300.0  # seconds
 
@@ -140,7 +152,21 @@ def become(name, arguments, log, environment):
     os.dup2(1, 2)
     os.environ.clear()
     os.environ.update(environment)
+    Privatizer = sys.modules['symdp_ros.nodes.privatizer'].Privatizer
+    Privatizer.tells_what_remains = TELLS_WHAT_REMAINS in environment
     sys.argv = [name, *arguments]
+
+
+def load():
+    """Import and load what nodes do; find the sources of what is imported, as rclpy's log does."""
+    for module in IMPORTED:
+        importlib.import_module(module)
+    for name in MESSAGES:
+        package, _, kind = name.rpartition('.')
+        getattr(importlib.import_module(package), kind).__class__.__import_type_support__()
+    for module in NODES:
+        inspect.getsourcelines(sys.modules[module])
+    inspect.getframeinfo(inspect.currentframe())
 
 
 def draw_once():
@@ -169,8 +195,7 @@ def leave(status):
 
 
 if __name__ == '__main__':
-    for module in IMPORTED:
-        importlib.import_module(module)
+    load()
     draw_once()
     if name := serve():
         leave(importlib.import_module(f'symdp_ros.nodes.{name}').main())

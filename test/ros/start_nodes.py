@@ -11,10 +11,12 @@ from importlib import import_module
 import json
 import sys
 
+from symdp_ros.nodes.privatizer import Privatizer
 from symdp_ros.ros.process.spinning import run
 
 CLASSES = {'privatizer': 'Privatizer', 'log_release': 'LogRelease',
            'patrol': 'Patrol', 'fleet': 'FleetNode'}
+Privatizer.tells_what_remains = False  # its process would be ended at once
 
 
 def main():

@@ -8,7 +8,7 @@ import select
 import subprocess
 import sys
 
-from harness import free_domain, hiding, PATIENCE, ROOT
+from harness import arguments_of, free_domain, hiding, PATIENCE, ROOT
 from python_path import python_path
 
 
@@ -20,7 +20,7 @@ class Starter:
         for name in ('logs', 'released', 'sub'):
             (directory / name).mkdir()
 
-    def start(self, node, *arguments):
+    def start(self, node, *arguments, **parameters):
         """Start a node; return how it ended ('started', or its status) and what it logged."""
         log = self._directory / 'log'
         if self._process is None:
@@ -33,7 +33,8 @@ class Starter:
                         'ROS_HOME': str(self._directory / 'ros'),
                         'PYTHONPATH': python_path(ROOT)})
         known = log.stat().st_size
-        print(json.dumps([node, *arguments]), file=self._process.stdin, flush=True)
+        print(json.dumps([node, *arguments, *arguments_of(parameters)]), file=self._process.stdin,
+              flush=True)
         ready, _, _ = select.select([self._process.stdout], [], [], PATIENCE)
         answer = self._process.stdout.readline() if ready else 'no answer'
         said = log.read_bytes()[known:].decode(errors='replace')
@@ -45,9 +46,7 @@ class Starter:
 
     def refused(self, node, *arguments, **parameters):
         """Start a node that has to refuse this, with status 1; return what it logged."""
-        end, said = self.start(node, *arguments, *(
-            part for key, value in hiding(node, arguments, parameters).items()
-            for part in ('-p', f'{key}:={value}')))
+        end, said = self.start(node, *arguments, **hiding(node, arguments, parameters))
         assert end == '1' and 'Traceback' not in said, f'{end}: {said}'
         return said
 

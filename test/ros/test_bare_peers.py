@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from bare_peer import BarePeer
-from harness import LATCHED, rclpy, RELIABLE, ROOT, SURE, wait_until
+from harness import rclpy, RELIABLE, ROOT, send, SURE, wait_until
 import pytest
 from std_msgs.msg import String
 
@@ -48,8 +48,7 @@ def seen_by(world, command, *texts, status=0):
 @pytest.mark.parametrize('name, namespace', [(NO_TEXT, b'/'), (b'peer', NO_TEXT)])
 def test_a_name_that_is_no_text_ends_no_privatizer(world, peer, chain_file, name, namespace):
     statuses, private = world.diagnostics(), world.listen()
-    first = world.node.create_publisher(String, 'region', LATCHED)
-    first.publish(String(data='b'))
+    world.latch('b')
     # The peer is there before the node: its first look meets it.
     peer.announce([name], namespace=namespace, writers=1, readers=1)
     world.wait_until(lambda: world.node.count_publishers('region') == 2, 'the peer')
@@ -59,7 +58,7 @@ def test_a_name_that_is_no_text_ends_no_privatizer(world, peer, chain_file, name
         statuses, f'other nodes may read the raw topic /region: {WARNING}'), 'the warnings')
     reliable = world.publisher(qos=RELIABLE)
     for number, region in enumerate('ca', 2):
-        reliable.publish(String(data=region))
+        send(reliable, region)
         world.wait_until(lambda count=number: len(private) == count, 'what comes now')
     assert private == ['b', 'c', 'a']
     assert run.stop() == 0 and 'Traceback' not in run.log
@@ -78,33 +77,27 @@ def test_doctor_lists_what_it_can(world, peer):
     assert shown.count('cannot be') == 1, 'one row for all that cannot be listed'
 
 
-def test_topics_whose_names_ros_does_not_allow(world, peer):
-    names = ['/my-topic', '/1st', '/a//b']
-    for name in names:
-        peer.announce(topic=f'rt{name}', writers=1, readers=1)
-    peer.announce(topic='rt/od-om', type_name='nav_msgs::msg::dds_::Odometry_', writers=1)
-    seen_by(world, 'topics', *(f'{name} std_msgs/msg/String' for name in names),
-            '/od-om nav_msgs/msg/Odometry')
-    seen_by(world, 'doctor', *names, '/od-om', 'ROS allows no such', 'show where a robot is: 1;',
-            status=1)
-
-
-def test_a_program_without_ros_is_named_so(world, peer):
+def test_a_program_without_ros_is_named_so_and_may_name_topics_as_it_likes(world, peer):
     # It reads all topics that others publish: a ROS node that does is taken for a recorder.
     publishers = [world.node.create_publisher(String, name, RELIABLE) for name in 'abc']
-    for name in 'abc':
-        peer.announce([], topic=f'rt/{name}', writers=1, readers=1)
-    shown = seen_by(world, 'topics', *(f'/{name} std_msgs/msg/String /observer a program without '
-                                       'ROS' for name in 'abc'))
-    assert '_CREATED_BY' not in shown
-    shown = seen_by(world, 'doctor', '1 node,', 'a program without ROS')
-    assert '_CREATED_BY' not in shown and 'subscribes to every' not in shown
+    odd = ['/my-topic', '/1st', '/a//b']  # ROS allows no such names
+    for name in ['/a', '/b', '/c', *odd]:
+        peer.announce([], topic=f'rt{name}', writers=1, readers=1)
+    peer.announce([], topic='rt/od-om', type_name='nav_msgs::msg::dds_::Odometry_', writers=1)
+    for command, status, texts in (
+            ('topics', 0, [*(f'/{name} std_msgs/msg/String /observer a program without ROS'
+                             for name in 'abc'),
+                           *(f'{name} std_msgs/msg/String' for name in odd),
+                           '/od-om nav_msgs/msg/Odometry']),
+            ('doctor', 1, ['1 node,', 'a program without ROS', *odd, '/od-om',
+                           'ROS allows no such', 'show where a robot is: 1;'])):
+        shown = seen_by(world, command, *texts, status=status)
+        assert '_CREATED_BY' not in shown and 'subscribes to every' not in shown
     assert len(publishers) == 3
 
 
 def test_a_reader_of_another_type_keeps_nobody_from_listening(world, peer):
-    publisher = world.node.create_publisher(String, 'words', LATCHED)
-    publisher.publish(String(data='dock'))
+    world.latch('dock', 'words')
     peer.announce(topic='rt/words', type_name='std_msgs::msg::dds_::UInt8_', readers=1)
     world.wait_until(lambda: len(dict(world.node.get_topic_names_and_types())['/words']) == 2,
                      'the peer')
@@ -151,7 +144,7 @@ def test_what_else_a_peer_may_announce(world, peer, chain_file, what):
         peer.announce(**{'writers': 1, 'readers': 1, **what}, topic=topic)
     publishers = what.get('writers', 1)
     world.wait_until(lambda: world.node.count_publishers('region') == publishers, 'the peer')
-    world.publisher(qos=RELIABLE).publish(String(data='b'))
+    send(world.publisher(qos=RELIABLE), 'b')
     world.wait_until(lambda: private, 'what was sent')
     world.settle()
     assert private == ['b'], 'drawn once'

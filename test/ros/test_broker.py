@@ -193,10 +193,7 @@ def test_nothing_that_was_drawn_is_lost_while_the_broker_is_away(world, broker, 
                                  for status in statuses), 'a report')
 
 
-def test_a_node_that_was_killed_goes_on_with_its_word(world, tmp_path, broker, station, of_broker):
-    ring = tmp_path / 'ring.chain.yaml'  # one move from each state: the word is its position
-    ring.write_text('initial_state: s0\ntransitions:\n' + ''.join(
-        f'  s{i}: [s{(i + 1) % 50}]\n' for i in range(50)))
+def test_a_node_that_was_killed_goes_on_with_its_word(world, ring, broker, station, of_broker):
     places = []
     for round_ in range(3):
         station.messages.clear()
@@ -406,8 +403,8 @@ def test_tls(world, tmp_path, of_broker, monkeypatch):
       'chain_file': 'package://symdp_ros/config/depot.geojson'},
      "level_field is 'floor': states of VDA 5050 name the floor"),
 ])
-def test_wrong_settings_are_refused(world, chain_file, given, said):
-    run = world.privatizer(**{'chain_file': chain_file, 'epsilon': 1.0, 'state_topic': STATE,
-                              'broker': 'mqtt://localhost:1', **given}, wait=False)
-    assert run.wait() == 1 and said in run.log and 'sesame' not in run.log.partition(
-        'broker must be')[2]
+def test_wrong_settings_are_refused(starter, chain_file, given, said):
+    log = starter.refused('privatizer', **{
+        'chain_file': chain_file, 'epsilon': 1.0, 'state_topic': STATE,
+        'broker': 'mqtt://localhost:1', **given})
+    assert said in log and 'sesame' not in log.partition('broker must be')[2]

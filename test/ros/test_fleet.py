@@ -11,7 +11,7 @@ import subprocess
 import sys
 from threading import Event
 
-from harness import LATCHED, PATIENCE, RELIABLE, ROOT, SURE, wait_until, world_in
+from harness import (LATCHED, PATIENCE, RELIABLE, ROOT, send, send_until, SURE, world_in)
 import pytest
 from rcl_interfaces.msg import Log
 from rclpy.context import Context
@@ -42,17 +42,16 @@ def start(world, file, *, wait='robots started'):
     return run
 
 
-def send(world, robot, word):
+def send_to(world, robot, word):
     publisher = world.publisher(f'/{robot}/region')
-    for symbol in word:
-        publisher.publish(String(data=symbol))
+    send(publisher, *word)
     return publisher
 
 
 def hears(world, robot, word):
     """Wait until the private topic of a robot shows a word, sent with a large ε."""
     private = world.listen(f'/{robot}/private_region')
-    send(world, robot, word)
+    send_to(world, robot, word)
     world.wait_until(lambda: ''.join(private) == word, f'{word} from {robot}')
 
 
@@ -70,22 +69,18 @@ def levels(statuses):
             for status in statuses if status.name.startswith('fleet: ')}
 
 
-def test_the_zones_of_all_robots_stand_in_defaults(world, tmp_path):
-    (tmp_path / 'corridor.chain.yaml').write_text(
-        'initial_state: a\ntransitions: {a: [a, b], b: [a, b, c], c: [b, c, d], d: [c, d]}\n')
-    for name, zones in (('wards', '{west: [a, b], east: [c, d]}'),
-                        ('whole', '{all: [a, b, c, d]}')):
-        (tmp_path / f'{name}.yaml').write_text(f'zones: {zones}\n')
+def test_the_zones_of_all_robots_stand_in_defaults(world, corridor, tmp_path):
+    (tmp_path / 'whole.yaml').write_text('zones: {all: [a, b, c, d]}\n')
     file = tmp_path / 'fleet.yaml'
     file.write_text('defaults: {chain_file: corridor.chain.yaml, epsilon: 1, adjacency: 1, '
-                    'zones_file: wards.yaml}\n'
+                    'zones_file: zones.yaml}\n'
                     'robots: {tb1: , tb2: , tb3: {zones_file: whole.yaml}}\n')
     run = start(world, file)
     assert run.log.count('zones: 2, of 2 regions each') == 2
     assert run.log.count('zones: 1, of 4 regions') == 1
     for robot, told in ('tb1', ['west', 'east']), ('tb2', ['west', 'east']), ('tb3', ['all'] * 2):
         zones = world.listen(f'/{robot}/private_zone')
-        publisher = send(world, robot, 'b')
+        publisher = send_to(world, robot, 'b')
         world.wait_until(lambda zones=zones: len(zones) == 1, f'the zone of {robot}')
         publisher.publish(String(data='c'))
         world.wait_until(lambda zones=zones: len(zones) == 2, f'the next zone of {robot}')
@@ -103,7 +98,7 @@ def test_each_robot_in_its_own_domain(world, chain_file, tmp_path):
         hears(others[1], 'tb2', 'bd')
         hears(others[0], 'tb4', 'b')
         private = world.listen('/tb3/private_region')
-        send(world, 'elsewhere', 'bb')
+        send_to(world, 'elsewhere', 'bb')
         world.wait_until(lambda: private == ['b', 'b'], 'the robot of the own domain')
         assert state_of(others[0], 'tb1') == 'active'
         for other, robots in zip(others, ({'tb1', 'tb4'}, {'tb2'}), strict=True):
@@ -131,7 +126,7 @@ def test_one_failure_stops_no_other(world, chain_file, tmp_path):
         assert run.log.count(found[robot][1].split(': ', 1)[1]) == 1
         assert f'[{robot}.privatizer]: ' in run.log
     private = world.listen('/good/private_region')
-    send(world, 'good', 'abc')
+    send_to(world, 'good', 'abc')
     world.wait_until(lambda: len(private) == 3, 'the good one')
     assert state_of(world, 'lost') == 'unconfigured'
     assert run.stop() == 0
@@ -343,7 +338,7 @@ def test_an_exception_in_a_callback_stops_one_robot(here, world, capfd):
         raise ValueError('SENSITIVE ' + region)
 
     node._word.draw = draw
-    publisher = send(world, 'tb1', 'bbb')
+    publisher = send_to(world, 'tb1', 'bbb')
     world.wait_until(lambda: levels(statuses).get('tb1') == (
         2, 'unconfigured: internal error: the traceback is on stderr'), 'a report of the failure')
     assert levels(statuses)['tb2'] == (0, 'active')
@@ -513,27 +508,16 @@ def test_robots_share_a_map_as_long_as_it_is_the_same(here, world, chain_file, t
     assert old.successors('d') == ('d', 'a') and new.successors('d') == ('d',)
 
 
-STANDS = {'sampling': 'change', 'epsilon': 0.1}
-
-
 @pytest.fixture
-def fifty(tmp_path):
-    """Give a map of fifty states that all follow one another: a second draw would show."""
-    file = tmp_path / 'fifty.chain.yaml'
-    file.write_text(f'initial_state: s0\nsymbols: {[f"s{i}" for i in range(50)]}\n')
-    return {'chain_file': str(file), **STANDS}
+def stands(fifty):
+    """Give what is set for a robot that stands still; a second draw would show."""
+    return {'chain_file': str(fifty), 'sampling': 'change', 'epsilon': 0.1}
 
 
 def moves_on(world, private):
     """Send other regions in turn, until one of them is drawn; return how many were before."""
     publisher, before = world.publisher('/tb1/region', qos=RELIABLE), len(private)
-    regions = cycle(['s8', 's9'])
-
-    def spin():
-        publisher.publish(String(data=next(regions)))
-        world.spin(0.1)
-
-    wait_until(lambda: len(private) > before, 'the symbol of a change', spin)
+    send_until(world, publisher, cycle(['s8', 's9']).__next__, lambda: len(private) > before)
     return before
 
 
@@ -547,16 +531,16 @@ def moves_on(world, private):
     [{'region': '/tb1/alias'}, {}],
     [{'sampling': 'period', 'period': 1000.0}, {}],
 ], ids=['outputs', 'privacy', 'reading', 'removed', 'topic', 'period'])
-def test_no_reload_has_the_region_of_a_robot_drawn_again(world, fifty, tmp_path, changes,
+def test_no_reload_has_the_region_of_a_robot_drawn_again(world, stands, tmp_path, changes,
                                                          sampling):
-    fifty['sampling'] = sampling
-    robots = {'tb1': fifty, 'tb2': fifty}
+    stands['sampling'] = sampling
+    robots = {'tb1': stands, 'tb2': stands}
     run = start(world, fleet_file(tmp_path, '', robots), wait='2 of 2')
-    private, publisher = world.listen('/tb1/private_region'), world.publisher('/tb1/region')
-    publisher.publish(String(data='s7'))
+    private = world.listen('/tb1/private_region')
+    world.latch('s7', '/tb1/region')
     world.wait_until(lambda: private, 'its symbol')
     for change in changes:
-        now = {'tb2': fifty} if change is None else {**robots, 'tb1': {**fifty, **change}}
+        now = {'tb2': stands} if change is None else {**robots, 'tb1': {**stands, **change}}
         fleet_file(tmp_path, '', now)
         assert reload(world).success, run.log
         world.settle(0.5)
@@ -564,24 +548,24 @@ def test_no_reload_has_the_region_of_a_robot_drawn_again(world, fifty, tmp_path,
     assert run.stop() == 0 and 'Traceback' not in run.log
 
 
-def test_a_robot_under_another_name_draws_no_region_again(world, fifty, tmp_path):
-    start(world, fleet_file(tmp_path, '', {'tb1': fifty}))
+def test_a_robot_under_another_name_draws_no_region_again(world, stands, tmp_path):
+    start(world, fleet_file(tmp_path, '', {'tb1': stands}))
     private, other = world.listen('/tb1/private_region'), world.listen('/tb9/private_region')
-    world.publisher('/tb1/region').publish(String(data='s7'))
+    world.latch('s7', '/tb1/region')
     world.wait_until(lambda: private, 'its symbol')
-    fleet_file(tmp_path, '', {'tb9': {**fifty, 'region': '/tb1/region'}})
+    fleet_file(tmp_path, '', {'tb9': {**stands, 'region': '/tb1/region'}})
     assert reload(world).success
     assert moves_on(world, other) == 0 and len(private) == 1
 
 
 @pytest.mark.parametrize('sampling', ['change', 'message'])
-def test_a_robot_that_failed_goes_on_where_it_was(here, world, fifty, tmp_path, sampling):
+def test_a_robot_that_failed_goes_on_where_it_was(here, world, stands, tmp_path, sampling):
     """With a state file, and without."""
-    fifty['sampling'] = sampling
-    fleet = here({'tb1': {**fifty, 'state_file': str(tmp_path / 'word')}, 'tb2': fifty})
+    stands['sampling'] = sampling
+    fleet = here({'tb1': {**stands, 'state_file': str(tmp_path / 'word')}, 'tb2': stands})
     private = {name: world.listen(f'/{name}/private_region') for name in ('tb1', 'tb2')}
     for name in private:
-        world.publisher(f'/{name}/region').publish(String(data='s7'))
+        world.latch('s7', f'/{name}/region')
     world.wait_until(lambda: all(private.values()), 'their symbols')
     for _ in range(4):
         names = [fleet._nodes[name]._word.name for name in private]

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What others send ends no node; what goes wrong in a callback of ours ends it, without a word."""
-from harness import SURE
+from harness import send, SURE
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import pytest
@@ -113,9 +113,7 @@ def test_what_a_callback_of_ours_raises(world, node, capfd, error, failure):
 
     node.create_subscription(String, 'words', hear, 10)
     world.node.create_subscription(Log, '/rosout', logged.append, 10)
-    publisher = world.publisher('words', String)
-    for word in 'abc':
-        publisher.publish(String(data=word))
+    send(world.publisher('words'), *'abc')
     world.wait_until(lambda: spin_once(node, 0.01) or node.has_failed and any(
         message.msg == failure for message in logged), 'the failure')
     for _ in range(10):

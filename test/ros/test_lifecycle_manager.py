@@ -8,19 +8,17 @@ lifecycle_service_client.cpp of Jazzy and Kilted, with `bond_timeout: 0.0`: serv
 the names of the nodes, and what a transition achieved is read from get_state, not from its
 response. Kilted's gives each call 5 s.
 """
+from functools import partial
 import os
 from pathlib import Path
 import signal
 import sys
 
-from harness import ROOT, wait_until
+from harness import ROOT, send
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import GetState
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
-from rclpy.parameter import Parameter
-from std_msgs.msg import String
-from symdp_ros.nodes.privatizer import Privatizer
 
 REACHES = {
     Transition.TRANSITION_CONFIGURE: State.PRIMARY_STATE_INACTIVE,
@@ -86,9 +84,7 @@ def test_all_that_the_manager_can_be_asked(world, chain_file):
     manager = Manager(world, started(world, chain_file))
     private = world.listen('robot_1/private_region')
     assert manager.startup()
-    publisher = world.publisher('robot_1/region')
-    for region in ('a', 'b'):
-        publisher.publish(String(data=region))
+    send(world.publisher('robot_1/region'), 'a', 'b')
     world.wait_until(lambda: private[-2:] == ['a', 'b'], 'two regions')
     assert manager.pause()
     world.wait_until(lambda: world.node.count_subscribers('robot_1/region') == 0,
@@ -222,52 +218,38 @@ def bondpy(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
-def privatizer_here(world, chain_file, autostart):
-    return Privatizer(context=world.context, namespace='/tb1', parameter_overrides=[
-        Parameter('chain_file', value=str(chain_file)), Parameter('epsilon', value=1.0),
-        Parameter('adjacency', value=1), Parameter('policy', value='guided'),
-        Parameter('autostart', value=autostart)])
+@pytest.fixture
+def bonding(privatizer_here, chain_file, bondpy):
+    """Give a function that makes a privatizer in this process that finds a bondpy."""
+    return partial(privatizer_here, '/tb1', chain_file=str(chain_file), epsilon=1.0,
+                   policy='guided')
 
 
-def test_a_node_that_a_manager_drives_keeps_a_bond_while_it_is_active(world, chain_file, bondpy):
-    node = privatizer_here(world, chain_file, False)
-    heard = world.listen('/tb1/bond', qos=10)
-    try:
-        for number in 1, 2:
-            assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
-            assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
-            wait_until(lambda: heard[-2:] == [f'privatizer {number}'] * 2, 'heartbeats',
-                       world.spin)
-            assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
-            wait_until(lambda: not world.node.count_publishers('/tb1/bond'), 'an end', world.spin)
-            assert not [entity for entity in (*node.publishers, *node.subscriptions)
-                        if entity.topic_name == '/tb1/bond']
-            assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
-    finally:
-        node.stop()
-        node.destroy_node()
+def test_a_node_that_a_manager_drives_keeps_a_bond_while_it_is_active(world, bonding):
+    node, heard = bonding(autostart=False), world.listen('/tb1/bond', qos=10)
+    for number in 1, 2:
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        world.wait_until(lambda: heard[-2:] == [f'privatizer {number}'] * 2, 'heartbeats')
+        assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+        world.wait_until(lambda: not world.node.count_publishers('/tb1/bond'), 'an end')
+        assert not [entity for entity in (*node.publishers, *node.subscriptions)
+                    if entity.topic_name == '/tb1/bond']
+        assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
 
 
-def test_a_node_that_starts_itself_makes_no_bond(world, chain_file, bondpy):
-    node = privatizer_here(world, chain_file, True)
-    try:
-        assert node.autostart()
-        assert node.count_publishers('/tb1/bond') == 0
-    finally:
-        node.stop()
-        node.destroy_node()
+def test_a_node_that_starts_itself_makes_no_bond(bonding):
+    node = bonding()
+    assert node.autostart()
+    assert node.count_publishers('/tb1/bond') == 0
 
 
-def test_without_the_message_of_the_bond_a_node_is_active_all_the_same(world, chain_file, bondpy,
-                                                                       monkeypatch, capfd):
+def test_without_the_message_of_the_bond_a_node_is_active_all_the_same(bonding, monkeypatch,
+                                                                       capfd):
     from bondpy.bondpy import Bond
 
     monkeypatch.setattr(Bond, 'start', lambda bond: 1 / 0)
-    node = privatizer_here(world, chain_file, False)
-    try:
-        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
-        assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
-        assert 'no bond to a lifecycle manager: an error of type Zero' in capfd.readouterr().err
-    finally:
-        node.stop()
-        node.destroy_node()
+    node = bonding(autostart=False)
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    assert 'no bond to a lifecycle manager: an error of type Zero' in capfd.readouterr().err

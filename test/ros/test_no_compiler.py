@@ -8,11 +8,9 @@ import subprocess
 import sys
 
 from geometry_msgs.msg import PoseStamped
-from harness import wait_until
+from harness import arguments_of, ROOT, send, wait_until
 import pytest
-from std_msgs.msg import String
 
-ROOT = Path(__file__).resolve().parents[2]
 CLINIC = ROOT / 'config' / 'clinic.regions.yaml'
 LARGE = 'numba', 'llvmlite', 'scipy', 'pyarrow'
 DEPOT = {'chain_file': ROOT / 'config' / 'depot.geojson', 'initial_state': '1',
@@ -32,10 +30,10 @@ def bare(world, tmp_path):
 
     def start(**parameters):
         log = tmp_path / f'{len(runs)}.log'
-        given = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
         with log.open('wb') as out:
             run = subprocess.Popen(
-                [sys.executable, '-m', 'symdp_ros.nodes.privatizer', '--ros-args', *given],
+                [sys.executable, '-m', 'symdp_ros.nodes.privatizer', '--ros-args',
+                 *arguments_of(parameters)],
                 stdout=out, stderr=out, cwd=ROOT,
                 env={**os.environ, 'ROS_DOMAIN_ID': str(world.domain),
                      'ROS_HOME': str(tmp_path)})
@@ -55,13 +53,13 @@ def bare(world, tmp_path):
 
 
 @pytest.mark.parametrize('more', [
-    {}, {'policy': 'adaptive', 'delay': 3, 'outputs': '[string, pose, markers, belief]'},
-    {'policy': 'guided', 'outputs': '[string, markers]'}], ids=['auto', 'adaptive', 'guided'])
+    {'policy': 'adaptive', 'delay': 3, 'outputs': '[string, pose, markers, belief]'},
+    {'policy': 'guided', 'outputs': '[string, markers]'}], ids=['adaptive', 'guided'])
 def test_regions(bare, world, more):
     run = bare(**DEPOT, **more)
     private, publisher = world.listen(), world.publisher()
     for i, region in enumerate('12345', 1):
-        publisher.publish(String(data=region))
+        send(publisher, region)
         world.wait_until(lambda due=i - more.get('delay', 0): len(private) >= due, 'regions')
     assert loaded(run.pid) == []
 
@@ -69,16 +67,16 @@ def test_regions(bare, world, more):
 def test_zones_and_two_clocks(bare, world):
     run = bare(chain_file=CLINIC, zones_file=CLINIC, self_loops='true', epsilon=1.0,
                policy='adaptive', outputs='[string, markers, belief]', sampling='period',
-               period=2.0, protect=4.0, report_period=1.0)
-    private, publisher = world.listen(), world.publisher()
-    publisher.publish(String(data='lift'))
+               period=0.2, protect=0.4, report_period=0.1)
+    private = world.listen()
+    world.latch('lift')
     world.wait_until(lambda: len(private) > 3, 'private regions')
     assert loaded(run.pid) == []
 
 
-def test_positions(bare, world):
+def test_positions_and_the_policy_that_suits(bare, world):
     run = bare(**DEPOT, input='pose', outputs='[string, pose, markers]')
-    private, publisher = world.listen(), world.publisher('pose', PoseStamped)
-    publisher.publish(PoseStamped())
+    private = world.listen()
+    world.publisher('pose', PoseStamped).publish(PoseStamped())
     world.wait_until(lambda: private, 'a private region')
     assert loaded(run.pid) == []

@@ -10,10 +10,10 @@ from itertools import pairwise
 from unittest.mock import Mock
 
 from geometry_msgs.msg import PoseWithCovarianceStamped
-from harness import ROOT
+from harness import ROOT, send
 import numpy as np
 import pytest
-from std_msgs.msg import Int16MultiArray, String
+from std_msgs.msg import Int16MultiArray
 from symdp_ros.core.chain import Chain
 from symdp_ros.errors import ConfigurationError
 from symdp_ros.maps import read_chain, read_graph
@@ -33,9 +33,7 @@ PLACES = read_places(read_graph(DEPOT))
 WORD = ['2', '3', '4', '5', '4', '3', '2', '1', '1', '2', '3', '4', '5', '6']
 
 
-@pytest.fixture
-def published(world):
-    """Publish a word; return the private one and, for each topic, its messages."""
+def test_all_outputs_also_for_readers_that_come_late(world):
     private = world.listen()
     topics = {name: world.listen_whole(f'private_{name}', kind) for name, kind in (
         ('pose', PoseWithCovarianceStamped), ('markers', MarkerArray),
@@ -45,16 +43,11 @@ def published(world):
                            map_frame='floor', **MAP)
     publisher = world.publisher()
     for count, region in enumerate(WORD, 1):
-        publisher.publish(String(data=region))
+        send(publisher, region)
         world.wait_until(lambda count=count: len(private) == count, 'a private region')
         world.wait_until(lambda count=count: len(topics['pose']) == len(topics['custom']) == count,
                          'its pose and message')
         world.wait_until(lambda count=count: len(topics['markers']) == count + 1, 'its picture')
-    return run, private, topics
-
-
-def test_all_outputs(world, published):
-    run, private, topics = published
     run.wait_for('publishes /private_region (std_msgs/msg/String), /private_pose (geometry_msgs/'
                  'msg/PoseWithCovarianceStamped), /private_markers (visualization_msgs/msg/'
                  'MarkerArray), /private_custom (std_msgs/msg/Int16MultiArray)')
@@ -72,6 +65,15 @@ def test_all_outputs(world, published):
         assert message.data.tolist()[:3] == [1, 32, int(region)]
         assert str(message.data[3]) in CHAIN.successors(region)
     assert_pictures(private, topics['markers'])
+    # The map, and the last region.
+    arrays = world.listen_whole('private_markers', MarkerArray)
+    poses = world.listen_whole('private_pose', PoseWithCovarianceStamped)
+    world.wait_until(lambda: len(arrays) == 2 and poses, 'what is latched')
+    arrays.sort(key=lambda array: array.markers[0].ns != 'moves')
+    assert {marker.ns for marker in arrays[0].markers} == {
+        'moves', 'regions', 'names', 'warning', 'legend'}
+    assert f'private: {private[-1]}' in [marker.text for marker in arrays[1].markers]
+    assert poses[-1].pose.pose.position.x == PLACES[private[-1]].x
 
 
 def width():
@@ -121,18 +123,6 @@ def assert_pictures(private, arrays):
         assert len(set(names)) == len(names)
 
 
-def test_late_readers_get_the_map_and_the_last_region(world, published):
-    _, private, _ = published
-    arrays = world.listen_whole('private_markers', MarkerArray)
-    poses = world.listen_whole('private_pose', PoseWithCovarianceStamped)
-    world.wait_until(lambda: len(arrays) == 2 and poses, 'what is latched')
-    arrays.sort(key=lambda array: array.markers[0].ns != 'moves')
-    assert {marker.ns for marker in arrays[0].markers} == {
-        'moves', 'regions', 'names', 'warning', 'legend'}
-    assert f'private: {private[-1]}' in [marker.text for marker in arrays[1].markers]
-    assert poses[-1].pose.pose.position.x == PLACES[private[-1]].x
-
-
 def test_next_is_drawn_anew_by_the_chain(world):
     """From each region, all that can follow comes; that it is so rare not to: below 1e-6."""
     custom = world.listen_whole('private_custom', Int16MultiArray)
@@ -140,9 +130,7 @@ def test_next_is_drawn_anew_by_the_chain(world):
     chain.write_text("initial_state: '1'\ntransitions: {'1': {'1': 0.75, '2': 0.25}, '2': ['1']}")
     world.privatizer(chain_file=chain, epsilon=0.0, policy='guided', outputs='[custom]',
                      output_type='std_msgs/msg/Int16MultiArray', output_template=TEMPLATE)
-    publisher = world.publisher()
-    for _ in range(200):
-        publisher.publish(String(data='1'))
+    send(world.publisher(), *['1'] * 200)
     world.wait_until(lambda: len(custom) == 200, 'all of them')
     pairs = [tuple(message.data.tolist()[2:]) for message in custom]
     assert set(pairs) == {(1, 1), (1, 2), (2, 1)}
@@ -155,7 +143,7 @@ def test_the_last_region_is_shown_again_after_a_restart(world):
     options = {**MAP, 'epsilon': 1.0, 'outputs': '[string, pose]',
                'state_file': world.directory / 'word.state'}
     run = world.privatizer(**options)
-    world.publisher().publish(String(data='2'))
+    world.latch('2')
     world.wait_until(lambda: private and poses, 'a region')
     run.kill()
     run = world.privatizer(**options)

@@ -32,7 +32,6 @@ def test_a_seed_repeats_a_walk(world, chain_file):
     assert walks[0] == walks[1]
 
 
-def test_what_is_wrong_is_said_in_a_sentence(world, chain_file):
-    run = world.start('patrol', chain_file=chain_file, period=0.0)
-    assert run.wait() == 1
-    assert 'period is 0.0: it must be at least 0.0001' in run.log and 'Traceback' not in run.log
+def test_what_is_wrong_is_said_in_a_sentence(starter, chain_file):
+    assert 'period is 0.0: it must be at least 0.0001' in starter.refused(
+        'patrol', chain_file=chain_file, period=0.0)

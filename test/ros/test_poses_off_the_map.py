@@ -1,17 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """What a privatizer says of poses that are not in the coordinates of its map, and of the map."""
+from functools import partial
+
 from geometry_msgs.msg import PoseStamped
-from harness import ROOT
+from harness import pose, ROOT
 import pytest
 from rcl_interfaces.msg import Log
-from rclpy.parameter import Parameter
 from strategies import thorough
-from symdp_ros.nodes.privatizer import Privatizer
 from symdp_ros.ros.live import live_input
 
 DEPOT = ROOT / 'config' / 'depot.geojson'
-POSES = {'input': 'pose', 'self_loops': True, 'epsilon': 1.0, 'adjacency': 1}
 OFF = 'lie farther from the map than it is large'
 TWO_AT_ONE_PLACE = """\
 {"type": "FeatureCollection", "features": [
@@ -28,43 +27,19 @@ TWO_AT_ONE_PLACE = """\
 
 
 @pytest.fixture
-def judged_soon(monkeypatch):
+def make(privatizer_here, monkeypatch):
+    """Give a function that makes a privatizer that reads poses; its first minute is a second."""
     monkeypatch.setattr(live_input, 'MINUTE', 1.0)
-
-
-@pytest.fixture
-def make(world):
-    """Return a function that makes an active privatizer of this process."""
-    nodes = []
-
-    def privatizer(**parameters):
-        node = Privatizer(context=world.context, use_global_arguments=False, parameter_overrides=[
-            Parameter(name, value=value) for name, value in {**POSES, **parameters}.items()])
-        nodes.append(node)
-        world._executor.add_node(node)
-        assert node.autostart()
-        return node
-
-    yield privatizer
-    while nodes:
-        node = nodes.pop()
-        node.stop()
-        world._executor.remove_node(node)
-        node.destroy_node()
-
-
-def pose(x, y):
-    message = PoseStamped()
-    message.header.frame_id = 'map'
-    message.pose.position.x, message.pose.position.y = float(x), float(y)
-    return message
+    return partial(privatizer_here, input='pose', chain_file=str(DEPOT), initial_state='0',
+                   self_loops=True, epsilon=1.0)
 
 
 def warnings_of(world, make, places):
     """Return the texts and the log of a privatizer, once its reports are about these poses."""
     lines = world.listen_whole('/rosout', Log)
     statuses, private = world.diagnostics(), world.listen()
-    node = make(chain_file=str(DEPOT), initial_state='0')
+    node = make()
+    assert node.autostart()
     publisher = world.publisher('pose', PoseStamped)
     for at in places:
         publisher.publish(pose(*at))
@@ -76,7 +51,7 @@ def warnings_of(world, make, places):
             [line.msg for line in lines if line.level >= 30])
 
 
-def test_most_poses_of_the_first_minute_lie_off_the_map(world, make, judged_soon):
+def test_most_poses_of_the_first_minute_lie_off_the_map(world, make):
     inside = [(1, 1)] * 2
     messages, log = warnings_of(world, make, [*inside, (38_000, 5), (38_001, 5), (-38_000, 0)])
     assert all(OFF in message for message in messages)
@@ -88,15 +63,15 @@ def test_most_poses_of_the_first_minute_lie_off_the_map(world, make, judged_soon
 @pytest.mark.parametrize('places', [
     thorough([(1, 1)] * 6), thorough([(5, 3), (1, 1)] * 3), [(1, 1), (-4, 9), (14, 2)] * 2,
     [(1, 1), (1, 1), (38_000, 5)] * 2, [(float('nan'), 1), (1, 1), (1e30, 2)] * 2])
-def test_nothing_is_said_of_other_poses(world, make, judged_soon, places):
+def test_nothing_is_said_of_other_poses(world, make, places):
     messages, log = warnings_of(world, make, places)
     assert not any(OFF in text for text in [*messages, *log])
 
 
-def test_what_comes_after_the_first_minute_is_not_judged(world, make, judged_soon):
+def test_what_comes_after_the_first_minute_is_not_judged(world, make):
     """Where the robot goes later would show: it is judged once in a process."""
-    statuses = world.diagnostics()
-    node = make(chain_file=str(DEPOT), initial_state='0')
+    statuses, node = world.diagnostics(), make()
+    assert node.autostart()
     publisher = world.publisher('pose', PoseStamped)
     publisher.publish(pose(1, 1))
     world.wait_until(lambda: node._input._judged_at is None, 'the end of the minute')

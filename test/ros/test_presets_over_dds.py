@@ -159,11 +159,10 @@ def test_patrolling_sim(world):
     follow(world, send, private, ['7', '0', '8'])
 
 
-def test_patrolling_sim_needs_the_number_of_the_robot(world, chain_file):
-    run = world.privatizer('--params-file', str(PRESETS / 'patrolling_sim.yaml'), wait=False,
-                           chain_file=chain_file, epsilon=1.0, protect=0.5)
-    assert run.wait() == 1
-    assert "where has the condition 'data[0]=ROBOT'" in run.log
+def test_patrolling_sim_needs_the_number_of_the_robot(starter, chain_file):
+    assert "where has the condition 'data[0]=ROBOT'" in starter.refused(
+        'privatizer', '--params-file', str(PRESETS / 'patrolling_sim.yaml'),
+        chain_file=chain_file, epsilon=1.0, protect=0.5)
 
 
 def test_px4(world):

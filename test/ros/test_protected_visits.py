@@ -40,7 +40,7 @@ def test_a_visit_is_protected(world, ring, tmp_path, given, k, moves, interval):
         return [(region, following) for (now, region), (then, following) in
                 zip(reports, reports[1:], strict=False) if then - now <= interval * 1e9]
 
-    world.publisher().publish(String(data='c'))
+    world.latch('c')
     world.wait_until(lambda: len(in_a_row()) >= 10, 'ten pairs of reports')
     world.wait_until(lambda: statuses, 'a report')
     assert f'k = {k}' in run.log
@@ -84,7 +84,7 @@ def test_with_protect_alone_a_region_goes_out_every_second(world):
                                           'within 2 moves'])])
 def test_what_is_set_by_hand_is_taken(starter, given, said):
     parameters = {'chain_file': DEPOT, 'initial_state': "'0'", 'protect': 30.0, 'epsilon': 2.0}
-    end, log = starter.start('privatizer', *arguments(parameters | given))
+    end, log = starter.start('privatizer', **parameters | given)
     assert end == 'started' and all(text in log for text in said), log
 
 
@@ -92,16 +92,12 @@ def test_what_is_set_by_hand_is_taken(starter, given, said):
 @pytest.mark.parametrize('given', [{}, {'sampling': 'period'}, {'protect': 0.0, 'adjacency': 0}])
 def test_nothing_is_hidden_unless_it_is_said(starter, node, given):
     logs = {'log_dir': 'logs', 'release_dir': 'released', 'ledger_file': 'spent', 'subject': 'r1'}
-    end, log = starter.start(node, *arguments(
-        {'chain_file': DEPOT, 'initial_state': "'0'", 'self_loops': 'true', 'epsilon': 2.0,
-         **given, **(logs if node == 'log_release' else {})}))
+    end, log = starter.start(node, **{
+        'chain_file': DEPOT, 'initial_state': "'0'", 'self_loops': 'true', 'epsilon': 2.0,
+        **given, **(logs if node == 'log_release' else {})})
     assert end == '1' and log.count('FATAL') == 1, log
     assert 'say what is hidden: protect: 30.0 hides any visit of 30 s (adjacency: k, for those ' \
            'who count symbols, hides any k symbols)' in log
-
-
-def arguments(parameters):
-    return [part for name, value in parameters.items() for part in ('-p', f'{name}:={value}')]
 
 
 @pytest.mark.parametrize('given, said', [

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """A word survives a restart, without any setting."""
-from harness import RELIABLE, send, SURE, values_of, wait_until
+from harness import RELIABLE, send, send_until, SURE, values_of
 import numpy as np
 import pytest
 from symdp_ros import Chain
@@ -11,28 +11,19 @@ from symdp_ros.words.state_file import StateFile
 FIRST_SLOT = 76  # bytes before it in a state file
 
 
-def test_after_a_kill_the_same_feasible_word_goes_on(world, tmp_path):
-    ring = tmp_path / 'ring.chain.yaml'  # one move from each state: the word is its position
-    ring.write_text('initial_state: s0\ntransitions:\n' + ''.join(
-        f'  s{i}: [s{(i + 1) % 50}]\n' for i in range(50)))
-    chain, private = Chain.from_yaml(ring), world.listen()
+def test_after_a_kill_the_same_feasible_word_goes_on(world, ring):
+    private = world.listen()
     for round_ in range(3):
         run = world.privatizer(chain_file=ring, epsilon=1.0)
         assert ('is carried on' in run.log) == (round_ > 0)
-        publisher = world.publisher(qos=RELIABLE)
-
-        def keep_sending(publisher=publisher):
-            send(publisher, 'anything')
-            world.spin(0.02)
-
-        wait_until(lambda count=len(private) + 10: len(private) >= count, 'ten symbols',
-                   keep_sending)
+        publisher, count = world.publisher(qos=RELIABLE), len(private) + 10
+        send_until(world, publisher, 'anything', lambda count=count: len(private) >= count)
         run.kill()
         world.node.destroy_publisher(publisher)
         world.settle(0.2)
     # What was drawn and not delivered when the process was killed is lost to the listener, but for
     # the last symbol, which is shown again; the word goes on from there, and never back.
-    places = [chain.state_index[symbol] for symbol in private]
+    places = [int(symbol[1:]) for symbol in private]
     steps = [(there - here) % 50 for here, there in zip(places, places[1:], strict=False)]
     assert len(private) >= 30 and sum(step != 1 for step in steps) <= 2
     assert all(0 <= step <= 12 for step in steps)
@@ -58,10 +49,8 @@ def test_a_stop_and_a_start_carry_the_word_on_exactly(world, chain_file, policy)
     assert ''.join(private) == expected == 'bcccabbd'
 
 
-def test_a_word_that_hides_visits_goes_on_over_kills(world, tmp_path):
-    ring, private = tmp_path / 'ring.chain.yaml', world.listen()
-    ring.write_text('initial_state: s0\ntick: 0.1\ntransitions:\n' + ''.join(
-        f'  s{i}: [s{(i + 1) % 50}]\n' for i in range(50)))
+def test_a_word_that_hides_visits_goes_on_over_kills(world, ring):
+    private = world.listen()
     for round_ in range(3):
         run = world.privatizer(chain_file=ring, epsilon=1.0, protect=0.25)
         assert 'k = 1' in run.log and '3 private regions for each symbol' in run.log

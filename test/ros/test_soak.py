@@ -25,8 +25,8 @@ _MOST_GROWTH = 30.0  # MB
 _RATE = 500          # messages a second
 _MOST_WAITING = 1000  # messages that are not answered yet
 _OVER = 30.0          # seconds in which a process of a storm ends
-#: Robots, messages a second to each.
-_FLEET, _FLEET_RATE = (100, 50) if SOAK_SECONDS > 60 else (20, 25)
+#: Robots, messages a second to each; processes of a storm, with 50 publishers each.
+_FLEET, _FLEET_RATE, _STORM = (100, 50, 2) if SOAK_SECONDS > 60 else (20, 25, 1)
 _TICKS = os.sysconf('SC_CLK_TCK')
 
 
@@ -89,8 +89,7 @@ def feed(world, publisher, words, seconds, meanwhile=lambda: None):
 def test_privatizer(world, chain_file):
     private = world.listen()
     privatizer = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0, policy='guided'))
-    publisher = world.publisher()
-    publisher.publish(String(data='a'))
+    publisher = world.latch('a')
     world.wait_until(lambda: len(private) == 1, 'the first symbol')
     sent = feed(world, publisher, [private], SOAK_SECONDS / 10)
     privatizer.warm()
@@ -196,12 +195,12 @@ def test_in_a_storm_of_publishers_nothing_is_lost_or_drawn_twice(world, chain_fi
     run = Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
     publisher = world.publisher(qos=RELIABLE)
     world.settle()
-    storm = Storm(world, count=2)
+    storm = Storm(world, count=_STORM)
     sent = feed(world, publisher, [private], SOAK_SECONDS / 10, storm.keep_on)
     run.warm()
     sent += feed(world, publisher, [private], SOAK_SECONDS * 9 / 10, storm.keep_on)
-    report(f'{sent:,} messages in {SOAK_SECONDS:.0f} s, while 100 publishers come and go',
-           f'none lost; {run.figures(sent)}')
+    report(f'{sent:,} messages in {SOAK_SECONDS:.0f} s, while {50 * _STORM} publishers come and '
+           'go', f'none lost; {run.figures(sent)}')
 
 
 @apart
@@ -216,7 +215,7 @@ def test_a_storm_of_publishers_and_of_transitions_ends_no_node(world, chain_file
         return Watched(world.privatizer(chain_file=chain_file, epsilon=2.0))
 
     run, transitions, crashes = start(), 0, 0
-    storm = Storm(world, *'abcd', count=4)  # 200 publishers
+    storm = Storm(world, *'abcd', count=2 * _STORM)
     until = time.monotonic() + SOAK_SECONDS
     while not transitions or time.monotonic() < until:
         try:
@@ -229,7 +228,8 @@ def test_a_storm_of_publishers_and_of_transitions_ends_no_node(world, chain_file
             transitions += len(RECONFIGURE)
             run.warm()
         storm.keep_on()
-    report(f'{transitions:,} transitions in {SOAK_SECONDS:.0f} s, while 200 publishers come and '
-           'go', f'crashes of Fast DDS: {crashes}; ' + run.figures(transitions, 'transition'))
+    report(f'{transitions:,} transitions in {SOAK_SECONDS:.0f} s, while {100 * _STORM} publishers '
+           'come and go', f'crashes of Fast DDS: {crashes}; '
+           + run.figures(transitions, 'transition'))
     storm.end()  # who leaves while others are found may wait for ever, too
     assert run.run.stop() == 0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transitions of a privatizer, and the messages that wait meanwhile."""
 from geometry_msgs.msg import PoseStamped
-from harness import BEST_EFFORT, LATCHED, RECONFIGURE, RELIABLE, ROOT, send
+from harness import BEST_EFFORT, RECONFIGURE, RELIABLE, ROOT, send
 import pytest
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -47,8 +47,7 @@ def test_no_transition_handles_a_region(world, privatizer):
     """
     drawn = []
     privatizer._word.draw = lambda region, now: drawn.append(region) or 'a'
-    publisher = world.node.create_publisher(String, 'region', LATCHED)
-    publisher.publish(String(data='b'))
+    world.latch('b')
     world.wait_until(lambda: privatizer.count_publishers('region'), 'the publisher is found')
     for _ in range(20):
         assert privatizer.trigger_activate() == TransitionCallbackReturn.SUCCESS

@@ -42,6 +42,14 @@ def fail(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+def damage(state_file):
+    """Change a bit in each of its two slots."""
+    content = bytearray(state_file.read_bytes())
+    for slot in (76, 76 + 1024):
+        content[slot] ^= 1
+    state_file.write_bytes(content)
+
+
 def test_words_are_counted_symbol_by_symbol(place):
     """With accounting: zcdp, k·x·tanh(x/2) for each word; it is stored with the budget."""
     charging = Charging('r1', subject_budget=5.0, accounting='zcdp', delta=1e-6)
@@ -159,11 +167,10 @@ def test_within_a_process_the_word_goes_on_without_its_file(place, lost):
         last = word.draw('a')
     if lost == 'removed':
         place.state_file.unlink()
+    elif lost == 'emptied':
+        place.state_file.write_bytes(b'')
     else:
-        content = bytearray(place.state_file.read_bytes())
-        for slot in (76, 76 + 1024):
-            content[slot + 34] ^= 1
-        place.state_file.write_bytes(b'' if lost == 'emptied' else bytes(content))
+        damage(place.state_file)
     word = place.word(former=word)
     assert word.begin() is Start.GOES_ON and word.last == last
     word.close()
@@ -205,30 +212,19 @@ def test_an_adaptive_word_goes_on_exactly(place, new_process, delay, same_proces
             new_process()
 
 
-def test_a_state_that_the_mechanism_does_not_know_begins_a_charged_word(place, new_process):
-    """As that of another version of the package may be."""
+@pytest.mark.parametrize('how', ['in two places', 'of another version'])
+def test_a_damaged_word_is_followed_by_a_charged_one(place, new_process, how):
+    """So is one in a state that the mechanism does not know."""
     with place.begun() as word:
         word.draw('b')
-        file = word._state_file
-        file.store(b'of another version', 1)
+        if how == 'of another version':
+            word._state_file.store(b'of another version', 1)
+    if how == 'in two places':
+        damage(place.state_file)
     new_process()
     other = place.word()
     assert other.begin() is Start.ANOTHER and other.last is None
     assert 'it held a damaged word: a new word begins' in place.log[-1]
-    other.close()
-    assert place.charges() == [word.name, other.name]
-
-
-def test_a_damaged_file_begins_a_charged_word(place, new_process):
-    with place.begun() as word:
-        word.draw('b')
-    content = bytearray(place.state_file.read_bytes())
-    for slot in (76, 76 + 1024):
-        content[slot] ^= 1
-    place.state_file.write_bytes(content)
-    new_process()
-    other = place.word()
-    assert other.begin() is Start.ANOTHER
     other.close()
     assert place.charges() == [word.name, other.name]
 
@@ -246,7 +242,9 @@ def test_a_word_that_is_kept_keeps_no_tables(place):
 @pytest.mark.parametrize('given', [
     {'chain': OTHER_CHAIN}, {'epsilon': 2.0}, {'how': LATE},
     {'sampling': SamplingSettings('change')},
-    {'sampling': SamplingSettings('period', period=2.0)}], ids=str)
+    {'sampling': SamplingSettings('period', period=2.0)},
+    # Renamed: the stay that its first message tells may be drawn already.
+    {'topics': '/zone and /private_region'}], ids=str)
 def test_other_settings_are_another_word(place, new_process, given):
     for between, start in ((lambda: None, Start.NEW), (new_process, Start.ANOTHER)):
         with place.begun() as word:
@@ -257,18 +255,6 @@ def test_other_settings_are_another_word(place, new_process, given):
         assert 'it held a word of other settings: a new word begins' in place.log[-1]
         other.close()
     assert len(place.charges()) == len(set(place.charges())) == 4
-
-
-def test_between_other_topics_another_word_begins(place, new_process):
-    """A topic was renamed; the stay that its first message tells may be drawn already."""
-    with place.begun(topics='/region and /private_region'):
-        pass
-    new_process()
-    other = place.word(topics='/zone and /private_region')
-    assert other.begin() is Start.ANOTHER
-    assert 'it held a word of other settings: a new word begins' in place.log[-1]
-    other.close()
-    assert len(place.charges()) == 2
 
 
 def test_without_a_file_another_process_may_have_drawn(tmp_path):

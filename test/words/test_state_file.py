@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The symdp_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """The file that carries a word over a restart. Needs no ROS."""
+from contextlib import closing
 import errno
 import os
 from zlib import crc32
@@ -22,44 +23,44 @@ def path(tmp_path):
     return tmp_path / 'word.state'
 
 
-def opened(path, digest=DIGEST, states=10, **given):
+def state_file(path, digest=DIGEST, states=10, **given):
+    """Return a file that `with` closes."""
+    return closing(StateFile(path, digest, states, **given))
+
+
+def opened(path, *given):
     """Return what is found in a file, and the position of its word, or None."""
-    file = StateFile(path, digest, states, **given)
-    file.close()
-    return file.found, file.stored and file.stored.position
+    with state_file(path, *given) as file:
+        return file.found, file.stored and file.stored.position
 
 
 def written(path, position=None, drawn_at=-1, **given):
     """Write a word that has begun, and its last position."""
-    file = StateFile(path, DIGEST, 10, **given)
-    file.reserve(NAME, len(STATE))
-    file.begin(NAME, STATE)
-    if position is not None:
-        file.store(STATE, position, drawn_at)
-    file.close()
+    with state_file(path, **given) as file:
+        file.reserve(NAME, len(STATE))
+        file.begin(NAME, STATE)
+        if position is not None:
+            file.store(STATE, position, drawn_at)
 
 
 def test_a_word_that_has_not_begun_is_not_carried_on(path):
     assert opened(path) == opened(path) == NEW
-    file = StateFile(path, DIGEST, 10)
-    file.reserve(NAME, len(STATE))
-    file.close()
+    with state_file(path) as file:
+        file.reserve(NAME, len(STATE))
     assert opened(path) == NEW
 
 
 def test_what_was_stored_is_found_again(path):
-    file = StateFile(path, DIGEST, 10)
-    file.begin(NAME, STATE)
-    file.store(STATE, 3)
-    file.store(b'the next', 7)
-    file.close()
+    with state_file(path) as file:
+        file.begin(NAME, STATE)
+        file.store(STATE, 3)
+        file.store(b'the next', 7)
     assert path.stat().st_mode & 0o777 == 0o600
-    file = StateFile(path, DIGEST, 10)
-    assert file.found == 'a word to carry on'
-    assert (file.stored.name, file.stored.state, file.stored.position) == (
-        NAME, b'the next', 7)
-    file.begin(NAME, STATE, 7)
-    file.close()
+    with state_file(path) as file:
+        assert file.found == 'a word to carry on'
+        assert (file.stored.name, file.stored.state, file.stored.position) == (
+            NAME, b'the next', 7)
+        file.begin(NAME, STATE, 7)
     assert opened(path) == ('a word to carry on', 7)
 
 
@@ -76,68 +77,57 @@ def test_other_settings_are_another_word(path, digest, states, found):
     written(path, 7)
     assert opened(path, digest, states) == (found, None)
     assert opened(path) == ('a word to carry on', 7), 'looking changes nothing'
-    file = StateFile(path, digest, states)
-    file.reserve(OTHER_NAME, len(STATE))
-    file.begin(OTHER_NAME, STATE)
-    file.close()
+    with state_file(path, digest, states) as file:
+        file.reserve(OTHER_NAME, len(STATE))
+        file.begin(OTHER_NAME, STATE)
     assert opened(path, digest, states) == ('a word to carry on', None)
 
 
 def test_the_writer_is_known_whatever_its_settings(path):
     written(path, 7, process=b'the one.')
     for digest in (DIGEST, OTHER):
-        file = StateFile(path, digest, 10)
-        assert file.writer == b'the one.'
-        file.close()
+        with state_file(path, digest) as file:
+            assert file.writer == b'the one.'
     path.unlink()
-    file = StateFile(path, DIGEST, 10)
-    assert file.writer is None
-    file.close()
+    with state_file(path) as file:
+        assert file.writer is None
 
 
 def test_a_word_that_was_reserved_is_found_by_its_name_until_it_begins(path):
-    file = StateFile(path, DIGEST, 10)
-    file.reserve(NAME, len(STATE))
-    file.close()
+    with state_file(path) as file:
+        file.reserve(NAME, len(STATE))
     for digest, reserved in ((DIGEST, NAME), (OTHER, None)):
-        file = StateFile(path, digest, 10)
-        assert file.reserved == reserved
-        file.close()
-    file = StateFile(path, DIGEST, 10)
-    file.begin(NAME, STATE)
-    file.close()
-    file = StateFile(path, DIGEST, 10)
-    assert file.reserved is None and file.stored.name == NAME
-    file.close()
+        with state_file(path, digest) as file:
+            assert file.reserved == reserved
+    with state_file(path) as file:
+        file.begin(NAME, STATE)
+    with state_file(path) as file:
+        assert file.reserved is None and file.stored.name == NAME
 
 
 def test_reserving_keeps_the_word_that_is_there(path):
     """The charge of the new one may be refused."""
     written(path, 7)
-    file = StateFile(path, OTHER, 10)
-    file.reserve(OTHER_NAME, len(STATE))
-    file.close()
+    with state_file(path, OTHER) as file:
+        file.reserve(OTHER_NAME, len(STATE))
     assert opened(path) == ('a word to carry on', 7)
 
 
 @pytest.mark.parametrize('clock, drawn_at', [('boot 1', 12_345_678_901_234), ('boot 2', -1)])
 def test_the_time_of_the_last_symbol_is_known_by_the_same_clock(path, clock, drawn_at):
     written(path, 7, 12_345_678_901_234, clock='boot 1')
-    file = StateFile(path, DIGEST, 10, clock=clock)
-    assert file.stored.drawn_at == drawn_at
-    file.close()
+    with state_file(path, clock=clock) as file:
+        assert file.stored.drawn_at == drawn_at
 
 
 def test_when_the_word_began_is_known_by_every_clock(path):
     for begun_at in (-5, 0, 12_345_678_901_234_567, None):
-        file = StateFile(path, DIGEST, 10, clock='boot 1')
-        file.begin(NAME, STATE, begun_at=begun_at)
-        for position in (3, 4):
-            file.store(STATE, position)
-        file.close()
-        file = StateFile(path, DIGEST, 10, clock='boot 2')
-        assert file.stored.begun_at == begun_at
-        file.close()
+        with state_file(path, clock='boot 1') as file:
+            file.begin(NAME, STATE, begun_at=begun_at)
+            for position in (3, 4):
+                file.store(STATE, position)
+        with state_file(path, clock='boot 2') as file:
+            assert file.stored.begun_at == begun_at
 
 
 def damaged(path, place):
@@ -153,11 +143,10 @@ def damaged(path, place):
 def test_a_damaged_slot_leaves_the_one_before(path, stored):
     """Every changed byte is noticed, and every place where the file ends in its last slot."""
     written(path)
-    file = StateFile(path, DIGEST, 10)
-    file.begin(NAME, STATE)
-    for position in stored:
-        file.store(STATE, position)
-    file.close()
+    with state_file(path) as file:
+        file.begin(NAME, STATE)
+        for position in stored:
+            file.store(STATE, position)
     newest = FRONT + SLOT * (len(stored) % 2)  # `written` took slot 1, `begin` slot 0
     before = [None, None, *stored][-2]
     content = path.read_bytes()
@@ -179,9 +168,8 @@ def test_a_word_that_ran_is_never_taken_for_one_that_was_only_reserved(path):
     written(path, 7)
     for place in (FRONT, FRONT + SLOT):
         damaged(path, place)
-    file = StateFile(path, DIGEST, 10)
-    assert (file.found, file.reserved) == ('a damaged word', None)
-    file.close()
+    with state_file(path) as file:
+        assert (file.found, file.reserved) == ('a damaged word', None)
 
 
 def test_every_changed_byte_of_the_front_is_noticed(path):
@@ -258,15 +246,14 @@ def test_whenever_a_process_is_killed_a_whole_state_is_left(path, parts):
                     raise Killed
 
             done, _ = writing(path, end)
-            file = StateFile(path, DIGEST, 10)
-            if file.stored is None:
-                assert done == [None]
-                assert file.reserved == (NAME if number else None), (number, cut)
-            else:
-                following = STATES[min(len(done) - 1, len(STATES) - 1)]
-                assert file.stored.state in (done[-1], following), (number, cut)
-                assert file.stored.state == done[-1] or cut == length or length == FRONT
-            file.close()
+            with state_file(path) as file:
+                if file.stored is None:
+                    assert done == [None]
+                    assert file.reserved == (NAME if number else None), (number, cut)
+                else:
+                    following = STATES[min(len(done) - 1, len(STATES) - 1)]
+                    assert file.stored.state in (done[-1], following), (number, cut)
+                    assert file.stored.state == done[-1] or cut == length or length == FRONT
 
 
 @pytest.mark.parametrize('length', [1, 15, 16, 47, FRONT - 1, FRONT, FRONT + 1,
@@ -307,11 +294,10 @@ def test_what_is_no_regular_file_is_refused(path):
 
 
 def test_one_process_at_a_time(path):
-    file = StateFile(path, DIGEST, 10)
-    file.begin(NAME, STATE)
-    with pytest.raises(StateFileError, match='in use by another process'):
-        StateFile(path, DIGEST, 10)
-    file.close()
+    with state_file(path) as file:
+        file.begin(NAME, STATE)
+        with pytest.raises(StateFileError, match='in use by another process'):
+            StateFile(path, DIGEST, 10)
     assert opened(path)[0] == 'a word to carry on'
 
 
