@@ -162,7 +162,8 @@ def test_the_cells_are_the_best_of_those_tried(chain, epsilon, length, delay):
 @pytest.mark.parametrize('chain', [HABIT, grid(3)])
 def test_the_cells_where_many_reports_follow_a_signal(chain, reports):
     """From eleven on, what is reported at once does not count."""
-    mechanism, random = made(chain, 2.0, reports=reports), Random(7)
+    # Fixed draws: founders whose sums are the same but for rounding may come in any order.
+    mechanism, random = made(chain, 2.0, reports=reports, random=Random(8)), Random(7)
     for _ in range(4):
         check_cells(mechanism)
         mechanism.step(random.choice(chain.states))

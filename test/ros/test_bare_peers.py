@@ -56,7 +56,7 @@ def test_a_name_that_is_no_text_ends_no_privatizer(world, peer, chain_file, name
     world.wait_until(lambda: private == ['b'], 'what was published before')
     world.wait_until(lambda: said(statuses, f'/region: {WARNING}') and said(
         statuses, f'other nodes may read the raw topic /region: {WARNING}'), 'the warnings')
-    reliable = world.publisher(qos=RELIABLE)
+    reliable = world.publisher(qos=RELIABLE, subscribers=2)  # one is the peer's
     for number, region in enumerate('ca', 2):
         send(reliable, region)
         world.wait_until(lambda count=number: len(private) == count, 'what comes now')
@@ -144,7 +144,7 @@ def test_what_else_a_peer_may_announce(world, peer, chain_file, what):
         peer.announce(**{'writers': 1, 'readers': 1, **what}, topic=topic)
     publishers = what.get('writers', 1)
     world.wait_until(lambda: world.node.count_publishers('region') == publishers, 'the peer')
-    send(world.publisher(qos=RELIABLE), 'b')
+    send(world.publisher(qos=RELIABLE, subscribers=2), 'b')
     world.wait_until(lambda: private, 'what was sent')
     world.settle()
     assert private == ['b'], 'drawn once'
