@@ -54,10 +54,17 @@ static void gather_counting(int64_t begin, int64_t end, int64_t first, const Mov
     }
 }
 
-static bool each_weighs_one(const Moves *moves)
+/* Return whether each move from places first…last−1 weighs 1: no more moves are read. */
+static bool each_weighs_one(Py_ssize_t first, Py_ssize_t last, const Word *word,
+                            const Moves *moves)
 {
-    bool holds = moves->lanes == 1;
-    for (Py_ssize_t e = 0; holds && e < moves->count; e++)
+    int64_t begin = moves->states, end = begin;
+    for (Py_ssize_t t = first; t < last; t++) {
+        begin = word->begins[t] < begin || t == first ? word->begins[t] : begin;
+        end = word->ends[t] > end || t == first ? word->ends[t] : end;
+    }
+    bool holds = true;
+    for (int64_t e = moves->offsets[begin]; holds && e < moves->offsets[end]; e++)
         holds = moves->weights[e] == 1.0f;
     return holds;
 }
@@ -191,8 +198,10 @@ long long sweep_rows(Py_ssize_t first, Py_ssize_t last, Py_ssize_t n, const Word
                      const Moves *moves, const Rows *rows)
 {
     long long total = 0;
-    Gather *gather = moves->lanes > 1 ? gather_models
-        : each_weighs_one(moves) ? gather_counting : gather_one;
+    Gather *gather = moves->lanes > 1 ? gather_models : gather_one;
+    if (moves->lanes == 1 && word->rescale_every > 0
+        && each_weighs_one(first, last < n ? last : n - 1, word, moves))
+        gather = gather_counting;
     for (Py_ssize_t t = last - 1; t >= first; t--) {
         total += fill_row(t, t - first, n, word, moves, gather, rows);
         int64_t place = word->symbols[t] - word->begins[t];
