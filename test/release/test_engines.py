@@ -83,10 +83,14 @@ def small_tasks(walks):
 
 def ports():
     """Return the ports at which this process and its children listen."""
-    here = psutil.Process()
-    return {(c.laddr.ip, c.laddr.port) for process in [here, *here.children(recursive=True)]
-            for c in getattr(process, 'net_connections', getattr(process, 'connections', None))()
-            if c.status == psutil.CONN_LISTEN}
+    here, found = psutil.Process(), set()
+    for process in [here, *here.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            connections = getattr(process, 'net_connections',
+                                  getattr(process, 'connections', None))()
+            found |= {(c.laddr.ip, c.laddr.port) for c in connections
+                      if c.status == psutil.CONN_LISTEN}
+    return found
 
 
 # What another user of the machine can do: send a scheduler work that says as whom it ran.
