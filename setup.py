@@ -104,7 +104,7 @@ setup(
             f'log_release = {NAME}.nodes.program:log_release',
             f'patrol = {NAME}.nodes.program:patrol',
             f'fleet = {NAME}.nodes.program:fleet',
-            f'symdp = {NAME}.cli:symdp',
+            f'symdp = {NAME}.cli.program:symdp',
         ],
         # `ros2 symdp …`
         'ros2cli.command': [f'symdp = {NAME}.cli.ros2_command:SymdpCommand'],

@@ -39,9 +39,9 @@ def command_line(process):
 
 
 def test_ctrl_c_before_all_is_imported_ends_quietly():
-    """A signal comes while the first module after `symdp_ros.cli` is looked for."""
+    """A signal comes while the first module after `cli.program` is looked for."""
     found = subprocess.run(
-        [sys.executable, '-c', 'import os, signal, sys\nfrom symdp_ros.cli import symdp\n'
+        [sys.executable, '-c', 'import os, signal, sys\nfrom symdp_ros.cli.program import symdp\n'
          'class Interrupting:\n    def find_spec(self, *name):\n'
          '        os.kill(os.getpid(), signal.SIGINT)\n'
          'sys.meta_path.insert(0, Interrupting())\nsys.exit(symdp())'],
