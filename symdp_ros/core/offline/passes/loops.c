@@ -10,48 +10,44 @@
 typedef void Gather(int64_t begin, int64_t end, int64_t first, const Moves *moves,
                     const double *after, double *here);
 
-/* here[s] = Σ h(s'|s)·after[s'], with one model. */
-static void gather_one(int64_t begin, int64_t end, int64_t first, const Moves *moves,
-                       const double *after, double *here)
+/* What a move adds to the sum of its state. */
+static inline double term(int64_t e, const Moves *moves, const double *there, bool counts)
 {
-    const int64_t *offsets = moves->offsets;
-    const uint32_t *targets = moves->targets;
-    const float *weights = moves->weights;
+    double after = there[moves->targets[e]];
+    return counts ? after : after * (double)moves->weights[e];
+}
+
+/* here[s] = Σ h(s'|s)·after[s'], with one model; counts: each h is 1. */
+static inline __attribute__((always_inline)) void gather_lane(
+    int64_t begin, int64_t end, int64_t first, const Moves *moves, const double *after,
+    double *here, bool counts)
+{
+    Moves m = *moves;
     /* of state 0, which may be before the row */
     const double *there = (const double *)((uintptr_t)after - (uintptr_t)first * sizeof *after);
-    int64_t e = offsets[begin];
+    int64_t e = m.offsets[begin];
     for (int64_t s = begin; s < end; s++) {
-        int64_t last = offsets[s + 1];
+        int64_t last = m.offsets[s + 1];
         double total = 0.0;
         for (; e + 4 <= last; e += 4) /* the loop itself takes as long as a move */
-            total = (((total + there[targets[e]] * (double)weights[e])
-                      + there[targets[e + 1]] * (double)weights[e + 1])
-                     + there[targets[e + 2]] * (double)weights[e + 2])
-                + there[targets[e + 3]] * (double)weights[e + 3];
+            total = (((total + term(e, &m, there, counts)) + term(e + 1, &m, there, counts))
+                     + term(e + 2, &m, there, counts)) + term(e + 3, &m, there, counts);
         for (; e < last; e++)
-            total += there[targets[e]] * (double)weights[e];
+            total += term(e, &m, there, counts);
         here[s - begin] = total;
     }
 }
 
-/* As `gather_one`, where each move weighs 1. */
+static void gather_one(int64_t begin, int64_t end, int64_t first, const Moves *moves,
+                       const double *after, double *here)
+{
+    gather_lane(begin, end, first, moves, after, here, false);
+}
+
 static void gather_counting(int64_t begin, int64_t end, int64_t first, const Moves *moves,
                             const double *after, double *here)
 {
-    const int64_t *offsets = moves->offsets;
-    const uint32_t *targets = moves->targets;
-    const double *there = (const double *)((uintptr_t)after - (uintptr_t)first * sizeof *after);
-    int64_t e = offsets[begin];
-    for (int64_t s = begin; s < end; s++) {
-        int64_t last = offsets[s + 1];
-        double total = 0.0;
-        for (; e + 4 <= last; e += 4)
-            total = (((total + there[targets[e]]) + there[targets[e + 1]])
-                     + there[targets[e + 2]]) + there[targets[e + 3]];
-        for (; e < last; e++)
-            total += there[targets[e]];
-        here[s - begin] = total;
-    }
+    gather_lane(begin, end, first, moves, after, here, true);
 }
 
 /* Return whether each move from places first…last−1 weighs 1: no more moves are read. */
